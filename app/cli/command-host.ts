@@ -8,6 +8,7 @@ import { reportError } from './output/error-lines.ts';
 import { createOutput, type Output } from './output/output.ts';
 import { quotePath } from './output/terminal-text.ts';
 import { createPeerTrust } from './peer-trust.ts';
+import { canAsk, readSecret } from './prompts.ts';
 import { watchStopSignals } from './stop-signals.ts';
 
 export const EXIT_FAILED = 1;
@@ -118,6 +119,7 @@ export async function runCommand<Summary>(
       environment: host.environment,
       isTyped: host.isSaved !== true,
       trustsNewPeer: createPeerTrust(options.trust, output, stops.signal),
+      ...(canAsk() && { askPassword: (question: string) => readSecret(question, stops.signal) }),
       signal: stops.signal,
       emit: (event) => {
         observer?.event(event);

@@ -11,6 +11,7 @@ import { addForgetCommand } from './commands/forget.ts';
 import { addCollectCommand } from './commands/gc.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addKeptCommand } from './commands/kept.ts';
+import { addKeyCommand } from './commands/key.ts';
 import { addLogCommand } from './commands/log.ts';
 import { addLoginCommand, addLogoutCommand } from './commands/login.ts';
 import { addCheckCommand } from './commands/places/check.ts';
@@ -97,6 +98,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
     forget: addForgetCommand,
     gc: addCollectCommand,
     upgrade: addUpgradeCommand,
+    key: addKeyCommand,
     remote: addRemoteCommand,
     login: addLoginCommand,
     logout: addLogoutCommand,

@@ -35,6 +35,12 @@ const EXIT_CODES = {
   unknownPeer: 1,
   /** This machine's clock and the remote's differ too much for a signature to be accepted. */
   clockSkew: 1,
+  /** The repository is encrypted, and no password was given. */
+  noPassword: 6,
+  /** The password opens none of the repository's keys. */
+  wrongPassword: 6,
+  /** The repository is encrypted, and its keys are not on the store. */
+  noKeySlots: 6,
   /** The bucket (or the folder of a `file:` remote) does not exist. */
   bucketMissing: 1,
   /** The remote cannot be reached, or the connection broke and did not recover. */

@@ -28,6 +28,8 @@ export interface JobContext {
    * sends anything. Without it, Dray trusts no new peer.
    */
   readonly trustsNewPeer?: (peer: MetPeer) => Promise<boolean>;
+  /** Asks the person for a password, without showing it. Absent if nobody can be asked. */
+  readonly askPassword?: (question: string) => Promise<string>;
   readonly signal: AbortSignal;
   readonly emit: (event: JobEvent) => void;
   /**
@@ -117,6 +119,8 @@ export interface InitRequest {
   };
   /** Default: `off`. */
   readonly compression?: 'auto' | 'off' | 'max';
+  /** Make an encrypted repository; an error if there is one that is not. */
+  readonly encrypt?: boolean;
 }
 export interface InitSummary {
   readonly workspace: string;
@@ -125,6 +129,9 @@ export interface InitSummary {
   /** False when the URL already held a repository, which the workspace joined. */
   readonly created: boolean;
   readonly branch: string;
+  readonly encrypted: boolean;
+  /** Of an encrypted repository that was created now: opens it without a password. Shown this once. */
+  readonly recoveryKey?: string;
 }
 
 export interface CloneRequest {
@@ -380,14 +387,6 @@ export interface VerifySummary {
   readonly requests: RequestTotals;
 }
 
-export interface UpgradeSummary {
-  readonly result: 'upgraded' | 'upToDate';
-  /** Branches and tags that were rewritten. */
-  readonly refs: number;
-  /** What a version must know from now on to use the repository. */
-  readonly features: readonly string[];
-}
-
 /** Which commits stay, in restic's words (`model/retention-policy.ts`). At least one rule. */
 export interface RetentionPolicy {
   readonly keepLast?: number;
@@ -447,9 +446,6 @@ export interface CollectSummary {
   /** Needed by no commit, but younger than the grace. */
   readonly youngObjects: number;
   readonly youngBytes: number;
-  /** Packs that were written anew (a dry run: would be), and the bytes that a later collection frees. */
-  readonly repackedPacks: number;
-  readonly repackedBytes: number;
   /** A collection that somebody else began was ended. */
   readonly continued: boolean;
   /** By list prices; absent for an unknown provider. */

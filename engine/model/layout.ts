@@ -10,6 +10,8 @@ export interface Layout {
   readonly chunkSize: { readonly min: number; readonly average: number; readonly max: number };
   /** Absent: blobs are stored as they are. */
   readonly compression?: Compression | undefined;
+  /** Of an encrypted repository: what seeds the chunker's table, 64 hexadecimal digits. */
+  readonly cutterKey?: string | undefined;
 }
 
 /** Blobs are compressed where that pays: fast, or as small as a writer can bear. */

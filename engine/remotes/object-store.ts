@@ -33,6 +33,9 @@ export interface ObjectStore {
    */
   readonly confirmsWrites?: true;
 
+  /** Present if names and content on the store are sealed (`repository/encryption/with-sealing.ts`). */
+  readonly sealing?: StoreSealing;
+
   /** Undefined if there is no such object. One request. */
   head(key: RemoteKey, options?: HeadOptions): Promise<ObjectInfo | undefined>;
 
@@ -89,6 +92,17 @@ export interface ObjectStore {
 
   /** Frees sockets and handles. Idempotent. */
   close(): Promise<void>;
+}
+
+/** How keys and sizes on the store differ from those that the callers of a sealed store use. */
+export interface StoreSealing {
+  /** Listings are in the order of these, and begin where they say. */
+  storedKey(key: RemoteKey): RemoteKey;
+  plainKey(storedKey: RemoteKey): RemoteKey;
+  /** The size that a listing shows of an object of this size. */
+  listedBytes(sizeBytes: number): number;
+  /** What seeds the chunker's table (`Layout.cutterKey`). */
+  readonly cutterKey: string;
 }
 
 /** Properties that wrappers pass on unchanged. */

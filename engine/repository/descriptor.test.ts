@@ -73,7 +73,7 @@ describe('a descriptor', () => {
     });
   });
 
-  it.each([{ encryption: { kind: 'age' } }, { hash: 'blake3' }, { required: ['encryption'] }])(
+  it.each([{ encryption: { kind: 'age' } }, { hash: 'blake3' }, { required: ['teleports'] }])(
     'with %o needs a newer version',
     async (more) => {
       await expect(readJson({ ...DOCUMENT, ...more })).rejects.toMatchObject({ code: 'formatTooNew' });

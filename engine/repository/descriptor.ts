@@ -7,8 +7,8 @@
  *      "compression":"auto","encryption":null}
  *
  * Written once, by a conditional PUT, and changed only to add features to `required` (`dray upgrade`), by
- * compare-and-swap. `hash` and `encryption` have one value each in format 1; any other value needs a newer
- * version.
+ * compare-and-swap. `hash` has one value in format 1; any other value needs a newer version. So does another
+ * `encryption` than null or `{"version":1,"check":"<hex>"}`.
  */
 import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -22,8 +22,10 @@ import {
   checkSchema,
   damaged,
   FEATURE_COLLECTION,
+  FEATURE_ENCRYPTION,
   FEATURE_ZSTD,
   FORMAT,
+  isJsonObject,
   type JsonObject,
   parseDocument,
   tooNew,
@@ -40,6 +42,13 @@ export interface Descriptor {
   readonly layout: Layout;
   /** What a version must know to use the repository. Those made before there were features have none. */
   readonly features: readonly string[];
+  /** Present if the repository is encrypted. */
+  readonly encryption?: Encryption;
+}
+
+interface Encryption {
+  /** `SealKeys.check` of its master key. */
+  readonly check: string;
 }
 
 /** The features of a new repository. */
@@ -84,9 +93,29 @@ const descriptorSchema = v.object({
   compression: compressionSchema,
   required: v.optional(v.array(v.string()), []),
 });
+const ENCRYPTION_VERSION = 1;
+const encryptionSchema = v.object({
+  version: v.literal(ENCRYPTION_VERSION),
+  check: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+});
 
-/** One request. Undefined when the URL holds no repository. @throws `damaged`, `formatTooNew`. */
+/**
+ * One request. Undefined when the URL holds no repository.
+ * @throws `damaged`, `formatTooNew`, and `unsupported` if it is encrypted and the store was opened without
+ * its keys
+ */
 export async function readDescriptor(
+  store: ObjectStore,
+  options: CallOptions = {},
+): Promise<Descriptor | undefined> {
+  const descriptor = await readAnyDescriptor(store, options);
+  if (!descriptor?.encryption || store.sealing) return descriptor;
+  const message = `The repository at ${store.address} is encrypted, which this command does not support yet.`;
+  throw new DrayError('unsupported', message, { data: { remote: store.address, reason: 'encrypted' } });
+}
+
+/** Also that of an encrypted repository whose keys are not known. */
+export async function readAnyDescriptor(
   store: ObjectStore,
   options: CallOptions = {},
 ): Promise<Descriptor | undefined> {
@@ -101,9 +130,14 @@ export async function readDescriptor(
  */
 export async function createDescriptor(
   store: ObjectStore,
-  options: CallOptions & { readonly layout: Layout; readonly clock: Clock },
+  options: CallOptions & {
+    readonly layout: Layout;
+    readonly clock: Clock;
+    /** Of an encrypted repository, with the id that its keys were made for. */
+    readonly encrypted?: { readonly id: string; readonly encryption: Encryption };
+  },
 ): Promise<{ readonly descriptor: Descriptor; readonly created: boolean }> {
-  const { layout, clock, ...call } = options;
+  const { layout, clock, encrypted, ...call } = options;
   const { compression, ...sizes } = layout;
   const checked = v.safeParse(layoutSchema, sizes, { abortEarly: true });
   if (!checked.success) {
@@ -113,10 +147,11 @@ export async function createDescriptor(
   const created = new Date(clock.nowMs()).toISOString();
   const descriptor: Descriptor = {
     format: FORMAT,
-    id: randomUUID(),
+    id: encrypted?.id ?? randomUUID(),
     created,
     layout: withCompression(checked.output, compression),
-    features: featuresOf(layout),
+    features: [...featuresOf(layout), ...(encrypted ? [FEATURE_ENCRYPTION] : [])],
+    ...(encrypted && { encryption: encrypted.encryption }),
   };
   const bytes = Buffer.from(descriptorToText(descriptor), 'utf8');
   const outcome = await store.put(DESCRIPTOR_KEY, bytes, {
@@ -126,7 +161,7 @@ export async function createDescriptor(
     contentType: 'application/json',
   });
   if (outcome.written) return { descriptor, created: true };
-  const winner = await readDescriptor(store, call);
+  const winner = await readAnyDescriptor(store, call);
   // Ours when a retried PUT lost the answer to its first try.
   if (winner) return { descriptor: winner, created: winner.id === descriptor.id };
   const message = `${store.address} reports that ${DESCRIPTOR_KEY} exists, but does not return it.`;
@@ -158,7 +193,7 @@ export async function addFeatures(
     contentType: 'application/json',
   });
   if (outcome.written) return true;
-  const after = await readDescriptor(store, options);
+  const after = await readAnyDescriptor(store, options);
   if (missing.every((feature) => after?.features.includes(feature))) return true;
   throw new DrayError('conflict', `${DESCRIPTOR_KEY} at ${store.address} changed at this moment.`, {
     retry: 'retry',
@@ -166,13 +201,13 @@ export async function addFeatures(
   });
 }
 
-function descriptorToText({ created, features, id, layout }: Descriptor): string {
+function descriptorToText({ created, encryption, features, id, layout }: Descriptor): string {
   const required = features.length === 0 ? {} : { required: features, since: readVersion() };
   const { compression, ...sizes } = layout;
   const document = {
     ...{ format: FORMAT, ...required, id, created, hash: 'sha256', layout: sizes },
     ...(compression === undefined ? {} : { compression }),
-    encryption: null,
+    encryption: encryption ? { version: ENCRYPTION_VERSION, ...encryption } : null,
   };
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
@@ -180,13 +215,26 @@ function descriptorToText({ created, features, id, layout }: Descriptor): string
 function parseDescriptor(bytes: Uint8Array): Descriptor {
   const document = parseDocument(DESCRIPTOR_KEY, bytes);
   checkFeature(document, 'hash', 'sha256');
-  checkFeature(document, 'encryption', null);
+  const encryption = parseEncryption(document);
   const { compression, layout, required, ...rest } = checkSchema(DESCRIPTOR_KEY, descriptorSchema, document);
-  return { ...rest, layout: withCompression(layout, compression), features: required };
+  if ((encryption !== undefined) !== required.includes(FEATURE_ENCRYPTION))
+    throw damaged(DESCRIPTOR_KEY, '"encryption" and "required" contradict each other');
+  const descriptor = { ...rest, layout: withCompression(layout, compression), features: required };
+  return encryption ? { ...descriptor, encryption } : descriptor;
 }
 
 function withCompression(layout: Layout, compression: Compression | undefined): Layout {
   return compression === undefined ? layout : { ...layout, compression };
+}
+
+function parseEncryption(document: JsonObject): Encryption | undefined {
+  const { encryption } = document;
+  if (!isJsonObject(encryption) || encryption.version !== ENCRYPTION_VERSION) {
+    checkFeature(document, 'encryption', null);
+    return undefined;
+  }
+  const { check } = checkSchema(DESCRIPTOR_KEY, encryptionSchema, encryption);
+  return { check };
 }
 
 function checkFeature(document: JsonObject, field: string, known: unknown): void {

@@ -59,8 +59,10 @@ const DECOMPRESS_CHUNK_BYTES = 128 * 1024;
 export const FEATURE_COLLECTION = 'collection';
 /** Compressed blobs. */
 export const FEATURE_ZSTD = 'zstd';
+/** Encryption: sealed content, keyed names. Only the descriptor lists it. */
+export const FEATURE_ENCRYPTION = 'encryption';
 /** The features that a document may list under `required`. Format 1 began with none. */
-const KNOWN_FEATURES: ReadonlySet<string> = new Set([FEATURE_COLLECTION, FEATURE_ZSTD]);
+const KNOWN_FEATURES: ReadonlySet<string> = new Set([FEATURE_COLLECTION, FEATURE_ZSTD, FEATURE_ENCRYPTION]);
 
 /** The most features that an error names. */
 const FEATURES_NAMED = 20;

@@ -48,7 +48,20 @@ export async function resolveRef(
 
 /** At most two, which suffice to show that the digits are ambiguous. */
 async function commitsThatBegin(store: ObjectStore, digits: string, options: CallOptions) {
+  if (store.sealing) return commitsOfAll(store, digits, options);
   const prefix = `${COMMITS_PREFIX}${digits.slice(0, 2)}/${digits.slice(2)}`;
   const page = await store.list({ prefix, limit: 2 }, options);
   return page.objects.flatMap(({ key }) => hashFromCommitKey(key) ?? []);
+}
+
+/** The names on the store are keyed, so no listing begins with the digits. */
+async function commitsOfAll(store: ObjectStore, digits: string, options: CallOptions) {
+  const found: CommitHash[] = [];
+  for (let from: { continuation?: string } = {}; ; ) {
+    const { continuation, objects } = await store.list({ prefix: COMMITS_PREFIX, ...from }, options);
+    const names = objects.flatMap(({ key }) => hashFromCommitKey(key) ?? []);
+    found.push(...names.filter((name) => name.startsWith(digits)));
+    if (continuation === undefined || found.length > 1) return found.slice(0, 2);
+    from = { continuation };
+  }
 }

@@ -29,6 +29,8 @@ import { type AllowsFolder, checkFileOwner, checkOwner } from './folder-owner.ts
 const FORMAT = 1;
 const BYTES = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
+const HEX = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+
 const REMOTE = v.object({
   url: v.string(),
   /** The repository's id and layout, once known; they never change. */
@@ -40,8 +42,11 @@ const REMOTE = v.object({
       chunkAbove: BYTES,
       chunkSize: v.object({ min: BYTES, average: BYTES, max: BYTES }),
       compression: v.optional(v.picklist(['auto', 'max'])),
+      cutterKey: v.optional(HEX),
     }),
   ),
+  /** Present if the repository is encrypted: what its descriptor said of its master key. */
+  sealed: v.optional(HEX),
 });
 
 const CONFIG = v.object({
@@ -51,7 +56,7 @@ const CONFIG = v.object({
   settings: v.record(v.string(), v.string()),
 });
 
-const COMMIT = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const COMMIT = HEX;
 
 const STATE = v.object({
   format: v.literal(FORMAT),

@@ -15,6 +15,7 @@ interface InitOptions {
   readonly packBelow?: number;
   readonly chunkAbove?: number;
   readonly compress?: 'auto' | 'off' | 'max';
+  readonly encrypt?: boolean;
 }
 
 export function addInitCommand(program: Command, host: CommandHost): void {
@@ -46,6 +47,7 @@ export function addInitCommand(program: Command, host: CommandHost): void {
         'compress content where that pays: auto, max (slower, smaller) or off (the default)',
       ).choices(['auto', 'off', 'max']),
     )
+    .option('--encrypt', 'make an encrypted repository, with a password')
     .action((directory: string | undefined, options: InitOptions, self: Command) =>
       runCommand(host, self, {
         directory: resolve(readGlobalOptions(self).directory, directory ?? '.'),
@@ -60,6 +62,7 @@ export function addInitCommand(program: Command, host: CommandHost): void {
   addExamples(command, [
     ['dray init --remote s3://bucket/datasets/birds', 'this folder, stored on AWS'],
     ['dray init photos --remote file:///mnt/nas/photos', 'stored in a plain folder'],
+    ['dray init --remote s3://bucket/private --encrypt', 'encrypted; asks for a password'],
     ['dray init --remote s3://birds/2026 --endpoint https://s3.example.org', 'any S3-compatible store'],
   ]);
 }
@@ -74,7 +77,12 @@ function toRequest(options: InitOptions, relativeTo: string): InitRequest {
   return {
     remoteUrl: options.remote,
     relativeTo,
-    ...given({ remoteName: options.name, branch: options.branch, compression: options.compress }),
+    ...given({
+      remoteName: options.name,
+      branch: options.branch,
+      compression: options.compress,
+      encrypt: options.encrypt,
+    }),
     ...(Object.keys(layout).length > 0 ? { layout } : {}),
   };
 }
@@ -83,6 +91,11 @@ const initView: CommandView<InitSummary> = {
   onSummary: (summary, output) => {
     const what = summary.created ? 'a new repository' : 'an existing repository';
     output.note(`${quotePath(summary.workspace)} is now a workspace of ${what} at ${summary.remoteUrl}.`);
+    if (summary.recoveryKey !== undefined) {
+      output.note('The repository is encrypted. Without a password or this recovery key nobody can read it:');
+      output.note(`  ${summary.recoveryKey}`);
+      output.note('Write the recovery key down. It is not shown again.');
+    }
     const next = summary.created ? 'dray push -m "first version"' : 'dray pull';
     output.note(`On branch ${summary.branch}. Next: ${next}`);
   },

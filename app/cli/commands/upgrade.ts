@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { UpgradeSummary } from '../../../engine/api/jobs.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
+import type { UpgradeSummary } from '../../../engine/api/repositories.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 

@@ -6,7 +6,7 @@
  *
  * It lives as long as something refers to it. Pages that are never written use no RAM.
  */
-import { hash as digestOf } from 'node:crypto';
+import { createHmac, hash as digestOf } from 'node:crypto';
 
 /** Addresses below this belong to the chunker. */
 export const CHUNKER_MEMORY_START = 4096;
@@ -23,13 +23,16 @@ const GEAR_BYTES = 256 * 4;
  */
 export type ChunkerMemory = WebAssembly.Memory & { readonly buffer: SharedArrayBuffer };
 
-/** A memory with room for `bytes` bytes from `CHUNKER_MEMORY_START` on. Throws RangeError above 4 GiB. */
-export function createChunkerMemory(bytes: number): ChunkerMemory {
+/**
+ * A memory with room for `bytes` bytes from `CHUNKER_MEMORY_START` on. Throws RangeError above 4 GiB.
+ * @param cutterKey Of an encrypted repository, whose chunks end elsewhere (`Layout.cutterKey`)
+ */
+export function createChunkerMemory(bytes: number, cutterKey?: string): ChunkerMemory {
   const pages = Math.ceil((CHUNKER_MEMORY_START + bytes) / PAGE_BYTES);
   // Full size from the start: a growing memory gets a new buffer each time, and threads see it at different
   // times.
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }) as ChunkerMemory;
-  gearOf(memory).set(makeGear());
+  gearOf(memory).set(makeGear(cutterKey));
   return memory;
 }
 
@@ -42,8 +45,11 @@ export function gearOf(memory: ChunkerMemory): Int32Array {
   return new Int32Array(memory.buffer, 0, GEAR_BYTES / Int32Array.BYTES_PER_ELEMENT);
 }
 
-function makeGear(): Int32Array {
-  return Int32Array.from({ length: 256 }, (_, byte) =>
-    digestOf('sha256', `dray gear ${byte}`, 'buffer').readInt32BE(0),
-  );
+function makeGear(cutterKey: string | undefined): Int32Array {
+  const key = cutterKey === undefined ? undefined : Buffer.from(cutterKey, 'hex');
+  return Int32Array.from({ length: 256 }, (_, byte) => {
+    const text = `dray gear ${byte}`;
+    const digest = key ? createHmac('sha256', key).update(text).digest() : digestOf('sha256', text, 'buffer');
+    return digest.readInt32BE(0);
+  });
 }

@@ -127,7 +127,7 @@ const handedBlocks: BlockHost = {
 
 /** One small buffer, reused. It reports once for each `PIECES_PER_BLOCK`. */
 function scratchBlocks(): BlockHost {
-  pieceMemory ??= createChunkerMemory(PIECE_BYTES);
+  pieceMemory ??= createChunkerMemory(PIECE_BYTES, settings.layout.cutterKey);
   pieceTools ??= openChunkerTools(pieceMemory);
   const tools = pieceTools;
   const piece = viewMemory(pieceMemory, CHUNKER_MEMORY_START, PIECE_BYTES);

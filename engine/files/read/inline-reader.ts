@@ -65,7 +65,7 @@ function leasedBlocks(run: ReadRun, file: LargeRead): BlockHost {
 
 /** One small buffer, reused: only hashes are needed. */
 function scratchBlocks(run: ReadRun, file: LargeRead): BlockHost {
-  const memory = createChunkerMemory(PIECE_BYTES);
+  const memory = createChunkerMemory(PIECE_BYTES, run.settings.layout.cutterKey);
   const scratch = viewMemory(memory, CHUNKER_MEMORY_START, PIECE_BYTES);
   let pieces = 0;
   return {

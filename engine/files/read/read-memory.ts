@@ -17,7 +17,7 @@ export function createReadMemory(budget: Budget, settings: ReaderSettings): Read
     largestBytes: Math.max(WHOLE_READ_BYTES_MAX, BATCH_BYTES_MAX, blockBytesOf(settings)),
     lengthBytesMax: CHUNKER_MEMORY_BYTES_MAX,
     open: (lengthBytes) => {
-      const chunkerMemory = createChunkerMemory(lengthBytes);
+      const chunkerMemory = createChunkerMemory(lengthBytes, settings.layout.cutterKey);
       return { buffer: chunkerMemory.buffer, start: CHUNKER_MEMORY_START, chunkerMemory };
     },
   });

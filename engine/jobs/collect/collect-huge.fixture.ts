@@ -66,7 +66,7 @@ const outcome = await runRounds(
     store,
     progress: { phase: () => {}, add: () => {} },
   },
-  { repository: '00000000-0000-4000-8000-000000000000', graceSeconds: 0, packTarget: 1_000, dryRun: false },
+  { repository: '00000000-0000-4000-8000-000000000000', graceSeconds: 0, dryRun: false },
 );
 const memoryMib = process.resourceUsage().maxRSS / 1_024;
 console.log(JSON.stringify({ ...counts, removed: outcome.removed.objects, memoryMib }));

@@ -1,6 +1,5 @@
 /**
- * Lists what commits may need: objects, packs and their relocations, segments, commits. Long prefixes are
- * listed in ranges at once.
+ * Lists what commits may name: objects, packs, segments, commits. Long prefixes are listed in ranges at once.
  *
  * The first page of a prefix shows how densely names lie; being hashes, they lie as densely everywhere. A
  * range costs at most one page more than it has, so each is made long enough for that to be little.
@@ -9,17 +8,11 @@ import { checkAborted } from '../../base/abort.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import { afterOf, positionOf, SPACE } from '../../query/existence/hash-space.ts';
-import type { ListedObject, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
-import {
-  COMMITS_PREFIX,
-  MANIFESTS_PREFIX,
-  OBJECTS_PREFIX,
-  PACKS_PREFIX,
-  RELOCATIONS_PREFIX,
-} from '../../repository/keys.ts';
+import type { ListedObject, ListPage, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import { COMMITS_PREFIX, MANIFESTS_PREFIX, OBJECTS_PREFIX, PACKS_PREFIX } from '../../repository/keys.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 
-const PREFIXES = [COMMITS_PREFIX, MANIFESTS_PREFIX, OBJECTS_PREFIX, PACKS_PREFIX, RELOCATIONS_PREFIX];
+const PREFIXES = [COMMITS_PREFIX, MANIFESTS_PREFIX, OBJECTS_PREFIX, PACKS_PREFIX];
 const RANGES_MAX = 16;
 /** At most one page in eight is then one more than needed. */
 const RANGE_PAGES_MIN = 8;
@@ -48,7 +41,7 @@ async function listPrefix(listing: ContentListing, prefix: string): Promise<void
   const page = await limit.run(() => store.list({ prefix }, { signal }), { bytes: 0, signal });
   await onPage(page.objects);
   if (page.continuation === undefined) return;
-  const last = page.objects.at(-1)?.key;
+  const last = lastStoredKey(store, page);
   const reached = last === undefined ? undefined : positionOfKey(prefix, last);
   // Foreign keys say nothing about the others.
   if (last === undefined || reached === undefined) {
@@ -86,12 +79,22 @@ async function listRange(
     const start =
       continuation !== undefined ? { continuation } : startAfter === undefined ? {} : { startAfter };
     const page = await limit.run(() => store.list({ prefix, ...start }, { signal }), { bytes: 0, signal });
-    const last = page.objects.at(-1)?.key;
+    const last = lastStoredKey(store, page);
     const isWhole = end !== undefined && last !== undefined && last > end;
-    await onPage(isWhole ? page.objects.filter(({ key }) => key < end) : page.objects);
+    await onPage(isWhole ? page.objects.filter(({ key }) => storedKeyOf(store, key) < end) : page.objects);
     if (isWhole) return;
     continuation = page.continuation;
   }
+}
+
+/** A listing is in the order of the keys on the store. */
+function storedKeyOf({ sealing }: ObjectStore, key: RemoteKey): RemoteKey {
+  return sealing ? sealing.storedKey(key) : key;
+}
+
+function lastStoredKey(store: ObjectStore, { objects }: ListPage): RemoteKey | undefined {
+  const last = objects.at(-1)?.key;
+  return last === undefined ? undefined : storedKeyOf(store, last);
 }
 
 /** Undefined for a key without a name of 64 digits. */

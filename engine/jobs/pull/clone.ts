@@ -23,7 +23,8 @@ import { fetchCommit, hashAs, saveBase } from '../session/base-commit.ts';
 import { checkBelongs, checkSameRepository, type LinkedRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openWorkspaceSession, type Session } from '../session/open-workspace.ts';
-import { type OpenedRemote, openRepositoryAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
+import { type OpenedRemote, openRemoteAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
+import { keptOf, layoutOfRepository, openSealed } from '../session/sealed-remote.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
@@ -49,7 +50,7 @@ export async function cloneWorkspace(
   const root = resolve(context.directory, request.directory ?? defaultCloneFolder(given));
   const begun = findBegun(root, url, allowedBy(context));
   if (!begun) checkFolder(root);
-  await using remote = await openRepositoryAt(context, given);
+  await using remote = await openSealed(context, await openRemoteAt(context, given));
   const wasThere = existsSync(root);
   /** True while the folder contains only what this run has made, and no file. */
   let isOurs = false;
@@ -69,7 +70,7 @@ export async function cloneWorkspace(
       checkFolder(root);
       isOurs = true;
       makeFolder(root);
-      createWorkspace(root, configFor(url, descriptor), stateFor(target, request.ref));
+      createWorkspace(root, configFor(url, keptOf(store, descriptor)), stateFor(target, request.ref));
     }
     using session = await openWorkspaceSession(
       { ...context, directory: root },
@@ -100,10 +101,11 @@ interface Filling {
 async function fill(filling: Filling, onWriting: () => void): Promise<PullSummary> {
   const { session, remote, descriptor, target, isResumed } = filling;
   const known = session.index.repositories.bind(descriptor.id);
-  hashAs(session, descriptor.layout);
+  const layout = layoutOfRepository(remote.store, descriptor);
+  hashAs(session, layout);
   const link: LinkedRepository = {
     uuid: descriptor.id,
-    layout: descriptor.layout,
+    layout,
     known,
     blobs: session.index.blobsOf(known.id),
     // The first push after the clone reads it.
@@ -193,11 +195,11 @@ async function findTarget(
   return { branch: only.name.slice('heads/'.length), commit: only.commit, tip: only };
 }
 
-function configFor(url: string, descriptor: Descriptor) {
+function configFor(url: string, kept: ReturnType<typeof keptOf>) {
   return {
     format: 1 as const,
     defaultRemote: DEFAULT_REMOTE,
-    remotes: { [DEFAULT_REMOTE]: { url, repository: descriptor.id, layout: descriptor.layout } },
+    remotes: { [DEFAULT_REMOTE]: { url, ...kept } },
     settings: {},
   };
 }

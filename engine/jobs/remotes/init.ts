@@ -17,6 +17,8 @@ import { baseMark } from '../session/base-commit.ts';
 import { testConditionalWrites, warnOfUnsafePushes } from '../session/conditional-writes.ts';
 import { openWorkspaceSession } from '../session/open-workspace.ts';
 import { openRemoteAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
+import { keptOf, openSealed } from '../session/sealed-remote.ts';
+import { createEncrypted } from './create-encrypted.ts';
 import { refuseStoreInside } from './store-inside.ts';
 
 export const DEFAULT_BRANCH = 'main';
@@ -32,20 +34,21 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   const url = urlToKeep(context, { url: request.remoteUrl, baseFolder, of: 'workspace' });
   const given = parseGivenUrl(context, url, root);
   refuseStoreInside(root, given);
-  await using remote = await openRemoteAt(context, given, { create: true });
-  const { store } = remote;
-  const { descriptor, created } = await createDescriptor(store, {
-    layout: layoutFrom(request),
-    clock: systemClock,
-    signal: context.signal,
-  });
+  await using opened = await openRemoteAt(context, given, { create: true });
+  const making = { layout: layoutFrom(request), clock: systemClock, signal: context.signal };
+  const { descriptor, created, recoveryKey } = request.encrypt
+    ? await createEncrypted(context, opened.store, making)
+    : { ...(await createDescriptor(opened.store, making)), recoveryKey: undefined };
+  const { encryption } = descriptor;
+  const known = encryption && { id: descriptor.id, check: encryption.check };
+  const { store } = known ? await openSealed(context, opened, known) : opened;
   makeFolder(root);
   const workspace = createWorkspace(
     root,
     {
       format: 1,
       defaultRemote: remoteName,
-      remotes: { [remoteName]: { url, repository: descriptor.id, layout: descriptor.layout } },
+      remotes: { [remoteName]: { url, ...keptOf(store, descriptor) } },
       settings: {},
     },
     { format: 1, branch, bases: {} },
@@ -53,13 +56,21 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   try {
     using session = await openWorkspaceSession({ ...context, remoteName }, 'init', workspace);
     const { id } = session.index.repositories.bind(descriptor.id);
-    if (!(await testConditionalWrites(session, store, id))) warnOfUnsafePushes(session, store);
+    if (!(await testConditionalWrites(session, opened.store, id))) warnOfUnsafePushes(session, opened.store);
     session.index.settings.base = baseMark(descriptor.id, undefined);
   } catch (error) {
     removeWorkspace(root);
     throw error;
   }
-  return { workspace: root, remoteUrl: url, repositoryId: descriptor.id, created, branch };
+  return {
+    workspace: root,
+    remoteUrl: url,
+    repositoryId: descriptor.id,
+    created,
+    branch,
+    encrypted: encryption !== undefined,
+    ...(recoveryKey === undefined ? {} : { recoveryKey }),
+  };
 }
 
 function layoutFrom({ compression = 'off', layout: wanted }: InitRequest): Layout {

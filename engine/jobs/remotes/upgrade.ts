@@ -3,7 +3,8 @@
  * each by compare-and-swap. So an older Dray that is pushing meets a ref that it must not read, and stops. A
  * command that is killed goes on when it runs again.
  */
-import type { JobContext, UpgradeSummary } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { UpgradeSummary } from '../../api/repositories.ts';
 import { addFeatures, readDescriptor } from '../../repository/descriptor.ts';
 import { FEATURE_COLLECTION } from '../../repository/document.ts';
 import { listAnyRefs, type RefKind, writeAnyRef } from '../../repository/refs.ts';

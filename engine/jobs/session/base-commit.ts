@@ -120,9 +120,11 @@ export function pendingScope({ known }: LinkedRepository, { isInDoubt }: BaseCom
  * Makes the index's hashes those of this layout. A file that the old or the new layout cuts into chunks gets
  * another hash, so it is read again.
  */
-export function hashAs({ index }: Session, { chunkAbove, chunkSize }: Layout): void {
+export function hashAs({ index }: Session, { chunkAbove, chunkSize, cutterKey }: Layout): void {
   const before = index.settings.cut;
-  const cut = chunkAbove === 0 ? '0' : `${chunkAbove} ${chunkSize.min} ${chunkSize.average} ${chunkSize.max}`;
+  const { average, max, min } = chunkSize;
+  const keyed = cutterKey === undefined ? '' : ` ${cutterKey}`;
+  const cut = chunkAbove === 0 ? '0' : `${chunkAbove} ${min} ${average} ${max}${keyed}`;
   if (cut === before) return;
   index.transaction(() => {
     if (before !== undefined) {

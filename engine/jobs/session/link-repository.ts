@@ -14,6 +14,7 @@ import {
 } from '../../repository/descriptor.ts';
 import { readRef, type StoredRef } from '../../repository/refs.ts';
 import type { Session } from './open-workspace.ts';
+import { keptOf, layoutOfRepository } from './sealed-remote.ts';
 import { openWorkspaceCollection } from './workspace-collection.ts';
 
 export interface LinkedRepository {
@@ -81,7 +82,7 @@ export async function linkRepository(
       ...session.config,
       remotes: {
         ...session.config.remotes,
-        [session.remoteName]: { ...remote, repository: descriptor.id, layout: descriptor.layout },
+        [session.remoteName]: { ...remote, ...keptOf(store, descriptor) },
       },
     });
   }
@@ -89,7 +90,7 @@ export async function linkRepository(
   return await bind(
     session,
     store,
-    { uuid: descriptor.id, layout: descriptor.layout, tip, isEmpty },
+    { uuid: descriptor.id, layout: layoutOfRepository(store, descriptor), tip, isEmpty },
     tip?.collects === true || collectsGarbage(descriptor),
   );
 }

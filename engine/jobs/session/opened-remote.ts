@@ -17,10 +17,10 @@ import {
   type RemoteUrl,
 } from '../../remotes/remote-url.ts';
 import { createMeter, type Meter } from '../../remotes/wrappers/with-meter.ts';
-import { withRelocations } from '../../repository/packs/relocated-reads.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { workspaceConfigPath } from '../../workspace/workspace-folder.ts';
 import type { Session } from './open-workspace.ts';
+import { openSealed } from './sealed-remote.ts';
 import { changingSettings, userConfigFolder } from './user-remotes.ts';
 
 /** Its end, by `await using`, closes the store. */
@@ -34,7 +34,7 @@ export interface OpenedRemote extends AsyncDisposable {
 /** Connects to the session's remote. */
 export async function openSessionRemote(
   session: Session,
-  options: Pick<JobRemoteOptions, 'create'> = {},
+  { isLocked = false, ...options }: Pick<JobRemoteOptions, 'create'> & SessionRemoteOptions = {},
 ): Promise<OpenedRemote> {
   const remote = session.config.remotes[session.remoteName]!;
   // The first push makes the folder. If it is missing later, its disk may not be mounted.
@@ -43,21 +43,20 @@ export async function openSessionRemote(
   const transfers = Number.isInteger(setting) && setting > 0 ? setting : undefined;
   const { context, remoteName, workspace } = session;
   reportRemote(context, { name: remoteName, url: remote.url, keptIn: workspaceConfigPath(workspace) });
-  return openRepositoryAt(context, parseRemoteUrl(remote.url, workspace.root), {
+  const opened = await openRemoteAt(context, parseRemoteUrl(remote.url, workspace.root), {
     ...options,
     mayBeMissing,
     transfers,
   });
+  const { repository: id, sealed: check } = remote;
+  const isPlain = id !== undefined && check === undefined;
+  if (isLocked || isPlain) return opened;
+  return openSealed(context, opened, id !== undefined && check !== undefined ? { id, check } : undefined);
 }
 
-/** Like `openRemoteAt`. Packs of the repository can be read although a collection wrote them anew. */
-export async function openRepositoryAt(
-  context: RemoteContext,
-  url: RemoteUrl,
-  options: JobRemoteOptions = {},
-): Promise<OpenedRemote> {
-  const opened = await openRemoteAt(context, url, options);
-  return { ...opened, store: withRelocations(opened.store) };
+interface SessionRemoteOptions {
+  /** Without the keys of an encrypted repository. */
+  readonly isLocked?: boolean;
 }
 
 export interface JobRemoteOptions {
@@ -91,20 +90,18 @@ export function reportRemote({ emit }: Pick<JobContext, 'emit'>, found: Omit<Rem
   emit({ type: 'remoteUsed', ...found });
 }
 
-type RemoteContext = Pick<
-  JobContext,
-  | 'connection'
-  | 'emit'
-  | 'environment'
-  | 'onCall'
-  | 'onRetry'
-  | 'requestThrottle'
-  | 'throttle'
-  | 'trustsNewPeer'
->;
-
 export async function openRemoteAt(
-  context: RemoteContext,
+  context: Pick<
+    JobContext,
+    | 'connection'
+    | 'emit'
+    | 'environment'
+    | 'onCall'
+    | 'onRetry'
+    | 'requestThrottle'
+    | 'throttle'
+    | 'trustsNewPeer'
+  >,
   url: RemoteUrl,
   options: JobRemoteOptions = {},
 ): Promise<OpenedRemote> {

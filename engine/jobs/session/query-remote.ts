@@ -9,7 +9,7 @@ import {
   type ExistenceQuery,
 } from '../../query/existence/existence-query.ts';
 import { type CostModel, DEFAULT_COSTS } from '../../query/existence/plan-query.ts';
-import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { ObjectStore, RemoteKey, StoreSealing } from '../../remotes/object-store.ts';
 import { hashFromObjectKey, OBJECTS_PREFIX, objectKey } from '../../repository/keys.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { type BaseCommit, pendingScope } from './base-commit.ts';
@@ -24,7 +24,11 @@ export function openExistenceQuery(
   link: LinkedRepository,
   options: { readonly base: BaseCommit; readonly mode?: QueryMode | undefined },
 ): ExistenceQuery {
-  const query = createExistenceQuery(existenceOptions(session, remote, link, options));
+  const query = inStoredNames(
+    remote,
+    createExistenceQuery(existenceOptions(session, remote, link, options)),
+    { isCompressed: link.layout.compression !== undefined, signal: session.context.signal },
+  );
   const { view } = link;
   if (!view) return query;
   return {
@@ -64,10 +68,55 @@ function existenceOptions(
   };
 }
 
-/** HEAD and LIST over a repository's objects. */
-function probeOf(store: ObjectStore): ExistenceProbe {
+/**
+ * The query relies on the order of a listing. In an encrypted repository that is the order of the keyed
+ * names, so the query knows the objects by these.
+ */
+function inStoredNames(
+  remote: OpenedRemote,
+  query: ExistenceQuery,
+  { isCompressed, signal }: { readonly isCompressed: boolean; readonly signal: AbortSignal },
+): ExistenceQuery {
+  const { sealing } = remote.store;
+  if (!sealing) return query;
+  const { plainKey, storedKey } = sealing;
   return {
-    head: async (hash, signal) => (await store.head(objectKey(hash), signal ? { signal } : {}))?.sizeBytes,
+    ...query,
+    async resolve(hashes) {
+      const stored = hashes.map((hash) => hashFromObjectKey(storedKey(objectKey(hash)))!);
+      const found = await query.resolve(stored);
+      const sizes = new Map<BlobHash, number>();
+      const add = async ([name, sizeBytes]: [BlobHash, number]) => {
+        const key = plainKey(objectKey(name));
+        const size = isCompressed ? await exactSize(remote, key, sizeBytes, signal) : sizeBytes;
+        if (size !== undefined) sizes.set(hashFromObjectKey(key)!, size);
+      };
+      await Promise.all([...found].map(add));
+      return sizes;
+    },
+  };
+}
+
+/** A listing shows padded sizes. That of a compressed blob must be known exactly. */
+async function exactSize(
+  { limit, store }: OpenedRemote,
+  key: RemoteKey,
+  sizeBytes: number,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  if (store.sealing?.listedBytes(sizeBytes) !== sizeBytes) return sizeBytes;
+  return (await limit.run(() => store.head(key, { signal }), { bytes: 0, signal }))?.sizeBytes;
+}
+
+type Names = Pick<StoreSealing, 'plainKey' | 'storedKey'>;
+const UNCHANGED: Names = { plainKey: (key) => key, storedKey: (key) => key };
+
+/** HEAD and LIST over a repository's objects, by their names on the store. */
+function probeOf(store: ObjectStore): ExistenceProbe {
+  const { plainKey, storedKey }: Names = store.sealing ?? UNCHANGED;
+  return {
+    head: async (hash, signal) =>
+      (await store.head(plainKey(objectKey(hash)), signal ? { signal } : {}))?.sizeBytes,
     list: async ({ prefix, after }, signal) => {
       const options = signal ? { signal } : {};
       const start = after === undefined ? {} : { startAfter: partialKey(after) };
@@ -76,7 +125,7 @@ function probeOf(store: ObjectStore): ExistenceProbe {
         const hashes: BlobHash[] = [];
         const sizes: number[] = [];
         for (const { key, sizeBytes } of page.objects) {
-          const hash = hashFromObjectKey(key);
+          const hash = hashFromObjectKey(storedKey(key));
           if (hash === undefined) continue;
           hashes.push(hash);
           sizes.push(sizeBytes);

@@ -41,22 +41,24 @@ export async function findUnseen<T extends WrittenObject>(
   if (store.confirmsWrites) return [];
   const { limit, signal } = options;
   const call = { bytes: 0, signal };
-  const sorted = written.toSorted((left, right) => comparePaths(left.key, right.key));
-  const prefix = commonFolder(sorted.at(0)?.key ?? '', sorted.at(-1)?.key ?? '');
+  const stored = (key: RemoteKey) => store.sealing?.storedKey(key) ?? key;
+  const sorted = written.toSorted((left, right) => comparePaths(stored(left.key), stored(right.key)));
+  const prefix = commonFolder(stored(sorted.at(0)?.key ?? ''), stored(sorted.at(-1)?.key ?? ''));
   const doubtful: T[] = [];
   let next = 0;
   while (sorted.length - next >= HEADS_PER_PAGE) {
-    const startAfter = beforePath(sorted[next]!.key);
+    const startAfter = beforePath(stored(sorted[next]!.key));
     const request = { prefix, ...(startAfter > prefix ? { startAfter } : {}) };
     const page = await limit.run(() => store.list(request, { signal }), call);
     const listed = new Map(page.objects.map((object) => [object.key, object]));
-    const last = page.continuation === undefined ? undefined : page.objects.at(-1)?.key;
+    const last = page.continuation === undefined ? undefined : page.objects.at(-1);
     const isLast = page.continuation === undefined;
     const from = next;
     for (; next < sorted.length; next += 1) {
       const object = sorted[next]!;
-      if (!isLast && (last === undefined || comparePaths(object.key, last) > 0)) break;
-      if (!isAsWritten(object, listed.get(object.key))) doubtful.push(object);
+      if (!isLast && (last === undefined || comparePaths(stored(object.key), stored(last.key)) > 0)) break;
+      const sizeBytes = store.sealing?.listedBytes(object.sizeBytes) ?? object.sizeBytes;
+      if (!isAsWritten({ ...object, sizeBytes }, listed.get(object.key))) doubtful.push(object);
     }
     if (next - from < HEADS_PER_PAGE) break;
   }

@@ -80,7 +80,7 @@ export function describeObjectStoreContract(
   });
 }
 
-function describeLists(store: () => ObjectStore): void {
+export function describeLists(store: () => ObjectStore): void {
   describe('lists', () => {
     beforeAll(async () => {
       await Promise.all(ORDER_KEYS.map((key) => store().put(`lists/${key}`, text(key))));

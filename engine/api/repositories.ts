@@ -1,0 +1,31 @@
+/** What `dray upgrade` and `dray key` do with a repository as a whole. */
+
+export interface UpgradeSummary {
+  readonly result: 'upgraded' | 'upToDate';
+  /** Branches and tags that were rewritten. */
+  readonly refs: number;
+  /** What a version must know from now on to use the repository. */
+  readonly features: readonly string[];
+}
+
+export interface KeySlotRecord {
+  /** As many digits as tell it from the others, at least 8. */
+  readonly id: string;
+  readonly kind: 'password' | 'recovery';
+  readonly label: string;
+  readonly created: string;
+}
+export interface KeyListSummary {
+  readonly keys: readonly KeySlotRecord[];
+  /** Slots that cannot be read. */
+  readonly damaged: readonly string[];
+}
+export interface KeyAddRequest {
+  readonly kind: 'password' | 'recovery';
+  readonly label?: string;
+}
+export interface KeyChangeSummary {
+  readonly result: 'added' | 'removed' | 'changed';
+  readonly key: KeySlotRecord;
+  readonly recoveryKey?: string;
+}

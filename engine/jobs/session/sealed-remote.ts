@@ -1,0 +1,75 @@
+/** Opens the remotes of encrypted repositories: where the password comes from, and which store it gives. */
+import { DrayError } from '../../api/error.ts';
+import type { Layout } from '../../model/layout.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { type Descriptor, readAnyDescriptor } from '../../repository/descriptor.ts';
+import { discoverSealing } from '../../repository/encryption/discover-sealing.ts';
+import {
+  type SealedRepository,
+  type Unlocked,
+  unlockRepository,
+} from '../../repository/encryption/key-slots.ts';
+import { withSealing } from '../../repository/encryption/with-sealing.ts';
+import { findPassword, type PasswordContext } from './password.ts';
+
+interface Opened extends AsyncDisposable {
+  readonly store: ObjectStore;
+}
+
+/**
+ * The remote, with a store that seals if the repository is encrypted. Closes it if that fails.
+ * @param known The workspace knows that it is encrypted. Absent: the first read tells.
+ */
+export async function openSealed<R extends Opened>(
+  context: PasswordContext,
+  remote: R,
+  known?: SealedRepository,
+): Promise<R> {
+  const { store } = remote;
+  if (!known) {
+    const unlock = async () => (await unlockSealed(context, store)).keys;
+    return { ...remote, store: discoverSealing(store, unlock) };
+  }
+  try {
+    return { ...remote, store: withSealing(store, (await unlockSealed(context, store, known)).keys) };
+  } catch (error) {
+    await remote[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** @param known Absent: one request more. */
+export async function unlockSealed(
+  context: PasswordContext,
+  store: ObjectStore,
+  known?: SealedRepository,
+): Promise<Unlocked> {
+  const { signal } = context;
+  const question = `Password of the repository at ${store.address}: `;
+  const repository = known ?? (await findSealed(store, signal));
+  return unlockRepository(store, repository, () => findPassword(context, store.address, question), {
+    signal,
+  });
+}
+
+async function findSealed(store: ObjectStore, signal: AbortSignal): Promise<SealedRepository> {
+  const descriptor = await readAnyDescriptor(store, { signal });
+  if (descriptor?.encryption) return { id: descriptor.id, check: descriptor.encryption.check };
+  const message = `${store.address} holds encrypted objects, but its dray.json says nothing of encryption.`;
+  throw new DrayError('damaged', message, { data: { remote: store.address } });
+}
+
+/** The layout that the workspace works by: the repository's, with the key of its cutter. */
+export function layoutOfRepository({ sealing }: ObjectStore, { layout }: Descriptor): Layout {
+  return sealing ? { ...layout, cutterKey: sealing.cutterKey } : layout;
+}
+
+/** What the workspace's settings keep of a repository. */
+export function keptOf(store: ObjectStore, descriptor: Descriptor) {
+  const { encryption, id } = descriptor;
+  return {
+    repository: id,
+    layout: layoutOfRepository(store, descriptor),
+    ...(encryption && { sealed: encryption.check }),
+  };
+}

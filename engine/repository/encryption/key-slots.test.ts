@@ -1,0 +1,91 @@
+import { hash as hashOf, randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { createPasswordSlot, createRecoverySlot, type EncodedSlot, parseSlot } from './key-slot.ts';
+import { listSlots, unlockRepository, writeSlot } from './key-slots.ts';
+import { createRecoveryKey, parseRecoveryKey } from './recovery-key.ts';
+import { deriveSealKeys } from './seal-keys.ts';
+
+const ID = '00000000-0000-4000-8000-000000000000';
+const master = randomBytes(32);
+const facts = { master, repository: ID, label: 'ada', nowMs: 0 };
+const { check } = deriveSealKeys(master, ID);
+const passwordSlot = await createPasswordSlot(facts, 'secret');
+
+async function storeWith(...slots: readonly EncodedSlot[]): Promise<ObjectStore> {
+  const store = createMemoryStore();
+  for (const slot of slots) await writeSlot(store, slot);
+  return store;
+}
+
+function unlock(store: ObjectStore, password: string) {
+  return unlockRepository(store, { id: ID, check }, () => Promise.resolve(password));
+}
+
+/** The slot with one field changed, under the name that its bytes now have. */
+function changed(slot: EncodedSlot, field: string, from: string, to: string): EncodedSlot {
+  const text = Buffer.from(slot.bytes).toString();
+  expect(text).toContain(`"${field}"`);
+  return { ...slot, bytes: Buffer.from(text.replace(from, to)) };
+}
+
+describe('A slot', () => {
+  it('gives the master key to its password alone', async () => {
+    const store = await storeWith(passwordSlot);
+    const unlocked = await unlock(store, 'secret');
+    expect(Buffer.from(unlocked.master).equals(master)).toBe(true);
+    await expect(unlock(store, 'Secret')).rejects.toMatchObject({ code: 'wrongPassword' });
+  });
+
+  it('of a recovery key opens with it however it is written', async () => {
+    const { recoveryKey, slot } = createRecoverySlot(facts);
+    const store = await storeWith(passwordSlot, slot);
+    const unlocked = await unlock(store, recoveryKey.toLowerCase().replaceAll('-', ' '));
+    expect(unlocked.slot.kind).toBe('recovery');
+    await expect(unlock(store, createRecoveryKey())).rejects.toMatchObject({ code: 'wrongPassword' });
+  });
+
+  it('whose bytes changed is reported as damaged, also if its password is given', async () => {
+    const store = await storeWith(changed(passwordSlot, 'label', 'ada', 'bob'));
+    await expect(unlock(store, 'secret')).rejects.toMatchObject({ code: 'damaged' });
+  });
+
+  it('that was changed and renamed is refused, with the right password', async () => {
+    const { bytes } = changed(passwordSlot, 'label', 'ada', 'bob');
+    const store = await storeWith({ key: `keys/${hashOf('sha256', bytes, 'hex')}`, bytes });
+    await expect(unlock(store, 'secret')).rejects.toMatchObject({ code: 'damaged' });
+  });
+
+  it('with another master key than the descriptor says is refused', async () => {
+    const store = await storeWith(await createPasswordSlot({ ...facts, master: randomBytes(32) }, 'secret'));
+    await expect(unlock(store, 'secret')).rejects.toMatchObject({ code: 'damaged' });
+  });
+
+  it('of another repository is ignored', async () => {
+    const repository = '00000000-0000-4000-8000-000000000001';
+    const store = await storeWith(await createPasswordSlot({ ...facts, repository }, 'secret'));
+    expect((await listSlots(store, ID)).slots).toEqual([]);
+    await expect(unlock(store, 'secret')).rejects.toMatchObject({ code: 'noKeySlots' });
+  });
+
+  it('that asks for too much memory is refused before it takes any', () => {
+    const { bytes } = changed(passwordSlot, 'memoryKiB', '65536', '1048577');
+    expect(() => parseSlot(`keys/${hashOf('sha256', bytes, 'hex')}`, bytes)).toThrow('memoryKiB');
+  });
+});
+
+it('A password is not asked for where there is no slot', async () => {
+  const ask = () => Promise.reject(new Error('asked'));
+  const opening = unlockRepository(createMemoryStore(), { id: ID, check }, ask);
+  await expect(opening).rejects.toMatchObject({ code: 'noKeySlots' });
+});
+
+it('A recovery key with a wrong digit or a missing one is no recovery key', () => {
+  const key = createRecoveryKey();
+  expect(parseRecoveryKey(key)).toHaveLength(32);
+  expect(parseRecoveryKey(key.slice(0, -1))).toBeUndefined();
+  expect(parseRecoveryKey(`${key}A`)).toBeUndefined();
+  expect(parseRecoveryKey(`${key.slice(0, -1)}1`)).toBeUndefined();
+  expect(parseRecoveryKey('secret')).toBeUndefined();
+});

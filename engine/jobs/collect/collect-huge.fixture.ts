@@ -58,6 +58,8 @@ const store: ObjectStore = {
     await files.delete(own, options);
   },
 };
+const maxMib = () => process.resourceUsage().maxRSS / 1_024;
+const beforeMib = maxMib();
 const outcome = await runRounds(
   {
     context: { signal: new AbortController().signal },
@@ -68,5 +70,6 @@ const outcome = await runRounds(
   },
   { repository: '00000000-0000-4000-8000-000000000000', graceSeconds: 0, dryRun: false },
 );
-const memoryMib = process.resourceUsage().maxRSS / 1_024;
-console.log(JSON.stringify({ ...counts, removed: outcome.removed.objects, memoryMib }));
+console.log(
+  JSON.stringify({ ...counts, removed: outcome.removed.objects, beforeMib, addedMib: maxMib() - beforeMib }),
+);

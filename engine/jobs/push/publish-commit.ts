@@ -9,6 +9,7 @@
  */
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
+import { isDamage } from '../../base/read-checked.ts';
 import { toEntry } from '../../index/file-row.ts';
 import { type Change, kindOfChange } from '../../model/diff.ts';
 import { diffSorted } from '../../model/diff-sorted.ts';
@@ -73,6 +74,22 @@ export async function publishChanges(context: PublishContext, record: CommitReco
   let own: WrittenCommit | undefined;
   let mergedWith: CommitHash | undefined;
   const writeOwn = () => writeOwnCommit(context, { message: record.message, relocated });
+  const prepare = async (tip: StoredRef | undefined): Promise<CommitHash> => {
+    // The move has happened, and its answer was lost.
+    if (own && tip?.commit === own.hash) return own.hash;
+    if (view?.round !== storedIn) {
+      const round = view?.round;
+      own = undefined;
+      relocated = await record.storeAgain();
+      storedIn = round;
+    }
+    if (tip?.commit !== base.hash) await refuseCollectedBase(context, tip);
+    own ??= await writeOwn();
+    // A removed branch is created again, like a new one.
+    const isOnBase = tip === undefined || tip.commit === base.hash;
+    mergedWith = isOnBase ? undefined : tip.commit;
+    return isOnBase ? own.hash : await writeMergeCommit(context, own, tip);
+  };
   const published = await publish({
     store,
     name: `heads/${context.branch}`,
@@ -82,19 +99,14 @@ export async function publishChanges(context: PublishContext, record: CommitReco
     clock: session.clock,
     signal: session.context.signal,
     prepare: async (tip) => {
-      // The move has happened, and its answer was lost.
-      if (own && tip?.commit === own.hash) return own.hash;
-      if (view?.round !== storedIn) {
-        relocated = await record.storeAgain();
-        storedIn = view?.round;
-        own = undefined;
+      for (;;) {
+        try {
+          return await prepare(tip);
+        } catch (error) {
+          // A collection may have removed what this push relied on. It writes its state before it does so.
+          if (!isMissing(error) || !(await view?.refresh())) throw error;
+        }
       }
-      if (tip?.commit !== base.hash) await refuseCollectedBase(context, tip);
-      own ??= await writeOwn();
-      // A removed branch is created again, like a new one.
-      const isOnBase = tip === undefined || tip.commit === base.hash;
-      mergedWith = isOnBase ? undefined : tip.commit;
-      return isOnBase ? own.hash : await writeMergeCommit(context, own, tip);
     },
     beforeMove: () => recordUnconfirmedPush(session, link, own!.hash),
     afterFailure: () => forgetUnconfirmedPush(session),
@@ -102,6 +114,10 @@ export async function publishChanges(context: PublishContext, record: CommitReco
   accept(context, own!.hash);
   forgetUnconfirmedPush(session);
   return { commit: published.commit, ...(mergedWith === undefined ? {} : { mergedWith }) };
+}
+
+function isMissing(error: unknown): boolean {
+  return isDamage(error) || (error instanceof DrayError && error.data.reason === 'notStored');
 }
 
 /**

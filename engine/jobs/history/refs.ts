@@ -118,12 +118,17 @@ async function rename(
  */
 export async function removeSeen(session: Session, store: ObjectStore, kind: RefKind, seen: StoredRef) {
   const { signal } = session.context;
-  try {
-    await removeRef(store, seen, { signal });
-  } catch (error) {
-    if (!(error instanceof DrayError) || error.code !== 'conflict') throw error;
-    checkStillAt(await requireRef(session, store, kind, seen.name.slice(kind.length + 1)), seen.commit);
-    throw error;
+  for (let current = seen; ; ) {
+    try {
+      return await removeRef(store, current, { signal });
+    } catch (error) {
+      if (!(error instanceof DrayError) || error.code !== 'conflict') throw error;
+      const { etag } = current;
+      current = await requireRef(session, store, kind, seen.name.slice(kind.length + 1));
+      checkStillAt(current, seen.commit);
+      // A collection raises the epoch of a ref, and leaves its commit.
+      if (current.etag === etag) throw error;
+    }
   }
 }
 

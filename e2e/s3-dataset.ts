@@ -10,7 +10,7 @@ import {
   type TestContext,
   testContext,
 } from '../engine/jobs/session/job.fixture.ts';
-import type { LoggedRequest, S3Server } from './servers/versitygw.ts';
+import type { LoggedRequest, S3Endpoint } from './servers/versitygw.ts';
 
 export interface S3Dataset extends Disposable {
   readonly url: string;
@@ -25,7 +25,7 @@ export interface S3Dataset extends Disposable {
 }
 
 /** @param name The repository's name and its prefix in the server's bucket. */
-export function createS3Dataset(server: S3Server, name: string): S3Dataset {
+export function createS3Dataset(server: S3Endpoint, name: string): S3Dataset {
   const sandbox = createSandbox();
   const url = `s3://${server.bucket}/${name}`;
   const environment = { ...server.environment, DRAY_AUTHOR: 'tester' };

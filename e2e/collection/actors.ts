@@ -27,6 +27,7 @@ import { readEntries } from '../../engine/repository/manifest/read-entries.ts';
 import { encodeSegment } from '../../engine/repository/manifest/segment.ts';
 import { writeSegment } from '../../engine/repository/manifest/stored-segment.ts';
 import { PackBuilder } from '../../engine/repository/packs/pack.ts';
+import { withRelocations } from '../../engine/repository/packs/relocated-reads.ts';
 import { readRef, removeRef } from '../../engine/repository/refs.ts';
 import { readRetention, writeRetention } from '../../engine/repository/retention.ts';
 import { createAdaptiveLimit } from '../../engine/transfer/limit/adaptive-limit.ts';
@@ -197,7 +198,7 @@ export function collector(clock: Clock): Actor {
     const limit = createAdaptiveLimit({ clock, idleMs: () => 0, fixed: 1 });
     const progress = { phase: () => {}, add: () => {} };
     const tools = { context, clock, limit, store, progress };
-    await runRounds(tools, { repository: REPOSITORY, graceSeconds: 0, dryRun: false });
+    await runRounds(tools, { repository: REPOSITORY, graceSeconds: 0, packTarget: 1_000, dryRun: false });
   };
 }
 
@@ -265,11 +266,20 @@ export function cloner(clock: Clock, branch: string): Actor {
   };
 }
 
-/** Of all that a commit needs. */
+/** Of all that a commit needs. A pack that a collection wrote anew need not be there. */
 export async function firstMissing(store: ObjectStore, hash: CommitHash): Promise<RemoteKey | undefined> {
   for (const entry of await entriesOf(store, hash))
-    for (const key of keysOfEntry(entry)) if (!(await store.head(key))) return key;
+    for (const key of keysOfEntry(entry))
+      if (!(await store.head(key)) && !(await hasMoved(store, entry))) return key;
   return undefined;
+}
+
+async function hasMoved(store: ObjectStore, entry: Entry): Promise<boolean> {
+  if (entry.kind !== 'file' || entry.location.in !== 'pack') return false;
+  const { offset: start, pack } = entry.location;
+  const range = { start, end: start + entry.sizeBytes };
+  const read = await withRelocations(store).read(packKey(pack), { range, maxBytes: entry.sizeBytes });
+  return read !== undefined && hashOf('sha256', read.bytes) === entry.blob;
 }
 
 function retrying(store: ObjectStore, clock: Clock): ObjectStore {

@@ -446,6 +446,9 @@ export interface CollectSummary {
   /** Needed by no commit, but younger than the grace. */
   readonly youngObjects: number;
   readonly youngBytes: number;
+  /** Packs that were written anew (a dry run: would be), and the bytes that a later collection frees. */
+  readonly repackedPacks: number;
+  readonly repackedBytes: number;
   /** A collection that somebody else began was ended. */
   readonly continued: boolean;
   /** By list prices; absent for an unknown provider. */

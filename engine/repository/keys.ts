@@ -11,6 +11,8 @@ export const COMMITS_PREFIX = 'commits/';
 export const MANIFESTS_PREFIX = 'manifests/';
 export const OBJECTS_PREFIX = 'objects/';
 export const PACKS_PREFIX = 'packs/';
+/** Where blobs of packs are that a collection has written anew. */
+export const RELOCATIONS_PREFIX = 'relocations/';
 /** The state of the collection of garbage. */
 export const COLLECTION_KEY: RemoteKey = 'collection.json';
 /** The lists of a collection. */
@@ -26,6 +28,7 @@ const OBJECT_KEY = /^objects\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 const LATER_OBJECT_KEY = /^objects\/([0-9a-f]{2})\/([0-9a-f]{62})\.[1-9][0-9]{0,14}$/;
 const MANIFEST_KEY = /^manifests\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 const PACK_KEY = /^packs\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
+const RELOCATION_KEY = /^relocations\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 const COMMIT_KEY = /^commits\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 
 /** Whether the text is SHA-256 in 64 lower-case hexadecimal digits, the form of every name here. */
@@ -41,6 +44,11 @@ export function objectKey(hash: BlobHash, generation = 0): RemoteKey {
 
 export function packKey(hash: PackHash): RemoteKey {
   return splitKey(PACKS_PREFIX, hash);
+}
+
+/** @param hash The old pack's. */
+export function relocationKey(hash: PackHash): RemoteKey {
+  return splitKey(RELOCATIONS_PREFIX, hash);
 }
 
 export function segmentKey(hash: SegmentHash): RemoteKey {
@@ -61,12 +69,14 @@ export function refKey(name: string): RemoteKey {
   return REFS_PREFIX + name;
 }
 
+const CONTENT_KEYS = [OBJECT_KEY, LATER_OBJECT_KEY, PACK_KEY, MANIFEST_KEY, COMMIT_KEY, RELOCATION_KEY];
+
 /**
- * Whether the key may be collected: that of an object of any generation, a pack, a segment or a commit. A
- * listing may contain foreign keys, which are nobody's to remove.
+ * Whether the key may be collected: that of an object of any generation, a pack, a relocation, a segment or a
+ * commit. A listing may contain foreign keys, which are nobody's to remove.
  */
 export function isContentKey(key: RemoteKey): boolean {
-  return [OBJECT_KEY, LATER_OBJECT_KEY, PACK_KEY, MANIFEST_KEY, COMMIT_KEY].some((form) => form.test(key));
+  return CONTENT_KEYS.some((form) => form.test(key));
 }
 
 /** Undefined for a key that is not that of an object's first generation. */
@@ -82,6 +92,11 @@ export function hashFromAnyObjectKey(key: RemoteKey): BlobHash | undefined {
 /** Undefined for a key that is not a pack's. */
 export function hashFromPackKey(key: RemoteKey): PackHash | undefined {
   return hashFromKey(PACK_KEY, key) as PackHash | undefined;
+}
+
+/** The old pack; undefined for a key that is not a relocation's. */
+export function packFromRelocationKey(key: RemoteKey): PackHash | undefined {
+  return hashFromKey(RELOCATION_KEY, key) as PackHash | undefined;
 }
 
 /** Undefined for a key that is not a commit's. */

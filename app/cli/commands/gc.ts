@@ -5,6 +5,7 @@ import { formatBytes, formatDollars, formatPlural } from '../../../engine/api/nu
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { parsePause, UNIT_MS } from '../options/parse-pause.ts';
+import type { Output } from '../output/output.ts';
 
 interface CollectOptions {
   readonly dryRun?: true;
@@ -51,8 +52,9 @@ const collectView: CommandView<CollectSummary> = {
     const { bytes, forecast, objects, removedBytes, removedObjects, requests, result } = summary;
     const held = `${formatPlural(objects, 'object')}, ${formatBytes(bytes)}`;
     const sent = formatPlural((forecast ?? requests).total, 'request');
-    if (result === 'nothingToCollect') {
+    if (removedObjects === 0) {
       output.note(`Nothing to remove of ${held}.${youngOf(summary)} ${sent}.`);
+      noteRepacked(summary, output);
       return;
     }
     const gone = `${formatPlural(removedObjects, 'object')}, ${formatBytes(removedBytes)}${savedOf(summary)}`;
@@ -60,8 +62,17 @@ const collectView: CommandView<CollectSummary> = {
     if (result === 'collected') output.note(`Removed ${end}`);
     else output.result(`Would remove ${end}`);
     output.note(`${formatPlural(summary.commits, 'commit')} kept; ${sent}${priceOf(summary)}.`);
+    noteRepacked(summary, output);
   },
 };
+
+function noteRepacked({ repackedBytes, repackedPacks, result }: CollectSummary, output: Output): void {
+  if (repackedPacks === 0) return;
+  const would = result === 'wouldCollect' ? 'Would write' : 'Wrote';
+  output.note(
+    `${would} ${formatPlural(repackedPacks, 'pack')} anew; a later collection frees ${formatBytes(repackedBytes)} by that.`,
+  );
+}
 
 function youngOf({ youngBytes, youngObjects }: CollectSummary): string {
   if (youngObjects === 0) return '';

@@ -4,7 +4,7 @@
 import type { BrowsedRepository } from '../../api/host/browse.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
-import { openRemoteAt } from '../../jobs/session/opened-remote.ts';
+import { openRepositoryAt } from '../../jobs/session/opened-remote.ts';
 import { readCommit } from '../../repository/commit.ts';
 import { listRefNames, readRef } from '../../repository/refs.ts';
 
@@ -18,7 +18,7 @@ export async function readRepository(
   await using remote =
     place.kind === 'remote'
       ? await openPlace(context, place, { at: 'place' })
-      : await openRemoteAt(context, { kind: 'file', path: place.path });
+      : await openRepositoryAt(context, { kind: 'file', path: place.path });
   const { store } = remote;
   const [names, tags] = await Promise.all([
     listRefNames(store, 'heads', { signal }),

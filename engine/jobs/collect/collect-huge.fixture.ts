@@ -68,7 +68,7 @@ const outcome = await runRounds(
     store,
     progress: { phase: () => {}, add: () => {} },
   },
-  { repository: '00000000-0000-4000-8000-000000000000', graceSeconds: 0, dryRun: false },
+  { repository: '00000000-0000-4000-8000-000000000000', graceSeconds: 0, packTarget: 1_000, dryRun: false },
 );
 console.log(
   JSON.stringify({ ...counts, removed: outcome.removed.objects, beforeMib, addedMib: maxMib() - beforeMib }),

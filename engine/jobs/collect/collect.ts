@@ -4,7 +4,7 @@ import type { CollectRequest, CollectSummary, JobContext } from '../../api/jobs.
 import { dollarsFor, storageDollarsFor } from '../../model/prices.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { KEY_LIST_KEYS_MAX } from '../../repository/collection/key-list.ts';
-import { collectsGarbage, readDescriptor } from '../../repository/descriptor.ts';
+import { collectsGarbage, type Descriptor, readDescriptor } from '../../repository/descriptor.ts';
 import { testConditionalWrites } from '../session/conditional-writes.ts';
 import { checkSameRepository, notARepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
@@ -17,6 +17,8 @@ const GRACE_SECONDS = 24 * 60 * 60;
 const KEYS_PER_DELETE = 1_000;
 /** The state in each of its three phases, and the list of what writers must avoid. */
 const STATES_AND_AVOID_LIST = 4;
+/** The relocations once more, and the lists of collections. */
+const RELOCATIONS_AND_LISTS = 2;
 /** Branches and tags are listed apart. */
 const REF_KINDS = 2;
 
@@ -25,22 +27,27 @@ export async function collectGarbage(context: JobContext, request: CollectReques
   await using remote = await openSessionRemote(session);
   const { store } = remote;
   const { dryRun = false, graceSeconds = GRACE_SECONDS } = request;
-  const repository = await requireCollecting(session, store);
+  const { id: repository, layout } = await requireCollecting(session, store);
   if (!dryRun) await requireConditions(session, store, repository);
   const progress = createRoundProgress(session, remote);
   const tools = { context, clock: session.clock, limit: remote.limit, store, progress };
-  const outcome = await runRounds(tools, { repository, graceSeconds, dryRun });
+  const outcome = await runRounds(tools, {
+    repository,
+    graceSeconds,
+    packTarget: layout.packTarget,
+    dryRun,
+  });
   progress.end();
   return summaryOf(remote, outcome, dryRun);
 }
 
-/** @returns The repository's id. @throws `notARepository`, `unsupported` */
-async function requireCollecting(session: Session, store: ObjectStore): Promise<string> {
+/** @throws `notARepository`, `unsupported` */
+async function requireCollecting(session: Session, store: ObjectStore): Promise<Descriptor> {
   const bound = session.config.remotes[session.remoteName]?.repository;
   const descriptor = await readDescriptor(store, { signal: session.context.signal });
   if (!descriptor) throw notARepository(store, { isUnmet: bound === undefined });
   checkSameRepository(store, bound, descriptor.id);
-  if (collectsGarbage(descriptor)) return descriptor.id;
+  if (collectsGarbage(descriptor)) return descriptor;
   const message = `The repository at ${store.address} was made before Dray could collect garbage, so older versions may write to it.`;
   throw new DrayError('unsupported', message, {
     data: { remote: store.address, reason: 'notUpgraded' },
@@ -80,8 +87,9 @@ function createRoundProgress(
 }
 
 function summaryOf({ meter, store }: OpenedRemote, outcome: RoundsOutcome, dryRun: boolean): CollectSummary {
-  const { commits, forgottenCommits, isContinued, listed, removed, round, young } = outcome;
-  const done = removed.objects === 0 ? 'nothingToCollect' : dryRun ? 'wouldCollect' : 'collected';
+  const { commits, forgottenCommits, isContinued, listed, removed, repacked, round, young } = outcome;
+  const isNothing = removed.objects === 0 && repacked.packs === 0;
+  const done = isNothing ? 'nothingToCollect' : dryRun ? 'wouldCollect' : 'collected';
   const requests = meter.totals();
   const saved = storageDollarsFor(store.provider, removed.bytes);
   return {
@@ -95,6 +103,8 @@ function summaryOf({ meter, store }: OpenedRemote, outcome: RoundsOutcome, dryRu
     removedBytes: removed.bytes,
     youngObjects: young.objects,
     youngBytes: young.bytes,
+    repackedPacks: repacked.packs,
+    repackedBytes: repacked.bytes,
     continued: isContinued,
     ...(saved === undefined ? {} : { savedDollarsPerMonth: saved }),
     requests,
@@ -112,7 +122,7 @@ function forecastOf(
   const counts = {
     reads: sofar.reads + 2 * refs + lists,
     writes: refs + lists + STATES_AND_AVOID_LIST,
-    lists: sofar.lists + 2 * REF_KINDS + 1,
+    lists: sofar.lists + 2 * REF_KINDS + RELOCATIONS_AND_LISTS,
     deletes: Math.ceil(objects / KEYS_PER_DELETE) + 1,
   };
   return {

@@ -7,6 +7,7 @@ import {
   type BlobLocation,
   type CommitHash,
   comparePaths,
+  type Entry,
   type FileEntry,
 } from '../../model/entry.ts';
 import { DEFAULT_LAYOUT } from '../../model/layout.ts';
@@ -20,16 +21,26 @@ import {
 import { publish } from '../../repository/collection/publish.ts';
 import { type Commit, encodeCommit, readCommit, storeCommit } from '../../repository/commit.ts';
 import { createDescriptor } from '../../repository/descriptor.ts';
-import { commitKey, isContentKey, objectKey, packKey, segmentKey } from '../../repository/keys.ts';
+import {
+  commitKey,
+  isContentKey,
+  objectKey,
+  packKey,
+  relocationKey,
+  segmentKey,
+} from '../../repository/keys.ts';
 import { keysOfEntry } from '../../repository/manifest/entry-keys.ts';
 import { type Manifest, totalsOfManifest } from '../../repository/manifest/manifest.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { encodeSegment } from '../../repository/manifest/segment.ts';
 import { writeSegment } from '../../repository/manifest/stored-segment.ts';
 import { PackBuilder } from '../../repository/packs/pack.ts';
+import { withRelocations } from '../../repository/packs/relocated-reads.ts';
+import { findMove, readRelocation } from '../../repository/packs/relocation.ts';
 import { listRefs, readRef } from '../../repository/refs.ts';
 import { readRetention, writeRetention } from '../../repository/retention.ts';
 import { createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import { readEntryStart } from '../history/read-entry.ts';
 import { readForgotten } from '../retention/forgotten.ts';
 import { type RoundOptions, type RoundsOutcome, runRounds } from './rounds.ts';
 
@@ -39,8 +50,13 @@ export type Files = Readonly<Record<string, string>>;
 export interface TestRepository {
   readonly id: string;
   readonly store: ObjectStore;
-  /** A push whose content replaces all of the branch's. @param via The store that it uses. */
-  push(branch: string, files: Files, via?: ObjectStore): Promise<CommitHash>;
+  /**
+   * A push whose content replaces all of the branch's. Unchanged files keep their places.
+   * @param via The store that it uses.
+   */
+  push(branch: string, files: Files, via?: ObjectStore, options?: PushOptions): Promise<CommitHash>;
+  /** The paths of live refs whose content cannot be read. */
+  unreadable(): Promise<readonly string[]>;
   forget(...commits: readonly CommitHash[]): Promise<void>;
   /** Everything that live refs need, whether it is there or not. */
   needed(): Promise<ReadonlySet<RemoteKey>>;
@@ -52,6 +68,11 @@ export interface TestRepository {
   collect(options?: Partial<RoundOptions>, via?: ObjectStore): Promise<RoundsOutcome>;
 }
 
+export interface PushOptions {
+  /** Entries of an earlier commit: the writer knows where their content lies, and uses it again. */
+  readonly known?: readonly FileEntry[];
+}
+
 /** Entries of a segment: the cuts of a test need not be those of a writer. */
 const SEGMENT_ENTRIES = 2;
 
@@ -61,7 +82,14 @@ export async function createTestRepository(store = createMemoryStore()): Promise
   const repository: TestRepository = {
     id,
     store,
-    push: (branch, files, via = store) => pushFiles(via, { branch, files, id }),
+    push: (branch, files, via = store, options = {}) => pushFiles(via, { branch, files, id, ...options }),
+    async unreadable() {
+      const refs = await Promise.all([listRefs(store, 'heads'), listRefs(store, 'tags')]);
+      const paths = await Promise.all(
+        refs.flat().map(({ commit, name }) => unreadableOf(store, name, commit)),
+      );
+      return paths.flat();
+    },
     async forget(...commits) {
       const stored = await readRetention(store);
       const forgotten = [...(stored?.forgotten ?? []), ...commits];
@@ -92,19 +120,19 @@ export async function createTestRepository(store = createMemoryStore()): Promise
           store: via,
           progress: { phase: () => {}, add: () => {} },
         },
-        { repository: id, graceSeconds: 0, dryRun: false, ...options },
+        { repository: id, graceSeconds: 0, packTarget: 1_000, dryRun: false, ...options },
       ),
   };
   return repository;
 }
 
-interface Push {
+interface Push extends PushOptions {
   readonly branch: string;
   readonly files: Files;
   readonly id: string;
 }
 
-async function pushFiles(store: ObjectStore, { branch, files, id }: Push): Promise<CommitHash> {
+async function pushFiles(store: ObjectStore, { branch, files, id, known = [] }: Push): Promise<CommitHash> {
   const name = `heads/${branch}`;
   const view = createCollectionView(store);
   await view.refresh();
@@ -116,7 +144,11 @@ async function pushFiles(store: ObjectStore, { branch, files, id }: Push): Promi
     view,
     clock: { ...systemClock, sleep: async () => {} },
     prepare: async (tip) => {
-      const manifest = await storeContent(store, files, view);
+      const places = new Map<string, FileEntry>();
+      const note = (entry: FileEntry) => places.set(`${entry.path} ${entry.blob}`, entry);
+      for (const entry of known) if (![...keysOfEntry(entry)].some((key) => view.avoids(key))) note(entry);
+      for (const entry of tip ? await entriesOf(store, tip.commit) : []) note(entry);
+      const manifest = await storeContent(store, files, { places, view });
       const commit: Commit = {
         repository: id,
         parents: tip ? [tip.commit] : [],
@@ -134,16 +166,44 @@ async function pushFiles(store: ObjectStore, { branch, files, id }: Push): Promi
   return commit;
 }
 
-async function storeContent(store: ObjectStore, files: Files, view: CollectionView): Promise<Manifest> {
+export async function entriesOf(store: ObjectStore, commit: CommitHash): Promise<readonly FileEntry[]> {
+  const found: FileEntry[] = [];
+  for await (const entries of readEntries(store, await readCommit(store, commit)))
+    for (const entry of entries) if (entry.kind === 'file') found.push(entry);
+  return found;
+}
+
+async function unreadableOf(store: ObjectStore, ref: string, commit: CommitHash): Promise<string[]> {
+  const paths: string[] = [];
+  for (const entry of await entriesOf(store, commit)) {
+    const options = { maxBytes: entry.sizeBytes, signal: new AbortController().signal };
+    // It checks the content against its hash.
+    const read = readEntryStart(withRelocations(store), entry, options);
+    await read.catch(() => paths.push(`${ref} ${entry.path}`));
+  }
+  return paths;
+}
+
+interface Places {
+  /** By path and blob. */
+  readonly places: ReadonlyMap<string, FileEntry>;
+  readonly view: CollectionView;
+}
+
+async function storeContent(store: ObjectStore, files: Files, { places, view }: Places): Promise<Manifest> {
   const pack = new PackBuilder();
-  const found = Object.entries(files).map(([path, text]) => {
+  const entries: FileEntry[] = [];
+  const found = Object.entries(files).flatMap(([path, text]) => {
     const bytes = Buffer.from(text);
     const blob = hashOf('sha256', bytes) as BlobHash;
-    return { path, bytes, blob, offset: path.startsWith('packed/') ? pack.add(blob, bytes) : undefined };
+    const known = places.get(`${path} ${blob}`);
+    if (known) entries.push(known);
+    return known
+      ? []
+      : { path, bytes, blob, offset: path.startsWith('packed/') ? pack.add(blob, bytes) : undefined };
   });
   const built = pack.count > 0 ? pack.finish((hash) => view.avoids(packKey(hash))) : undefined;
   if (built) await store.put(packKey(built.hash), built.bytes, { condition: { absent: true } });
-  const entries: FileEntry[] = [];
   for (const { blob, bytes, offset, path } of found) {
     const location: BlobLocation =
       offset === undefined
@@ -180,7 +240,24 @@ async function addNeeded(store: ObjectStore, hash: CommitHash, found: Needed): P
   if (commit.manifest.kind === 'segments')
     for (const segment of commit.manifest.segments) needed.add(segmentKey(segment.hash));
   for await (const entries of readEntries(store, commit))
-    for (const entry of entries) for (const key of keysOfEntry(entry)) needed.add(key);
+    for (const entry of entries) await addContent(store, entry, needed);
+}
+
+/** A pack that was written anew is needed only by blobs that its relocation does not have. */
+async function addContent(store: ObjectStore, entry: Entry, needed: Set<RemoteKey>): Promise<void> {
+  if (entry.kind !== 'file' || entry.location.in !== 'pack') {
+    for (const key of keysOfEntry(entry)) needed.add(key);
+    return;
+  }
+  let { offset, pack } = entry.location;
+  for (;;) {
+    const relocation = await readRelocation(store, pack);
+    const move = relocation && findMove(relocation, offset);
+    if (!move) break;
+    needed.add(relocationKey(pack));
+    ({ pack, to: offset } = move);
+  }
+  needed.add(packKey(pack));
 }
 
 async function listKeys(store: ObjectStore, prefix: string): Promise<readonly RemoteKey[]> {
@@ -200,10 +277,13 @@ export interface CountedRequests {
   count(): number;
 }
 
-/** @param before Called before each request, with its number from 1. It may make the request itself. */
+/**
+ * @param before Called before each request, with its number from 1, and the method and key. It may make the
+ * request itself.
+ */
 export function onEachRequest(
   store: ObjectStore,
-  before: (number: number, request: () => Promise<unknown>) => Promise<void> | void,
+  before: (number: number, request: () => Promise<unknown>, call: string) => Promise<void> | void,
 ): CountedRequests {
   let count = 0;
   const counted = new Proxy(store, {
@@ -214,7 +294,7 @@ export function onEachRequest(
         count += 1;
         // Nobody can stop a request that has left.
         const request = async () => (await value.apply(target, args.map(withoutSignal))) as unknown;
-        await before(count, request);
+        await before(count, request, `${String(name)} ${String(args[0])}`);
         return (await value.apply(target, args)) as unknown;
       };
     },

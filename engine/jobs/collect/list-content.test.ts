@@ -55,7 +55,7 @@ describe('the listing of content', () => {
     for (let at = 0; at < count; at += 1) await store.put(keyOfObject(at, count), new Uint8Array());
     let lists = 0;
     expect(await listAll(inSmallPages(store, size, () => (lists += 1)))).toHaveLength(count);
-    const otherPrefixes = 3;
+    const otherPrefixes = 4;
     expect(lists).toBeLessThanOrEqual((count / size) * 1.2 + otherPrefixes);
   });
 

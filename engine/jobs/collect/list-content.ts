@@ -1,5 +1,6 @@
 /**
- * Lists what commits may name: objects, packs, segments, commits. Long prefixes are listed in ranges at once.
+ * Lists what commits may need: objects, packs and their relocations, segments, commits. Long prefixes are
+ * listed in ranges at once.
  *
  * The first page of a prefix shows how densely names lie; being hashes, they lie as densely everywhere. A
  * range costs at most one page more than it has, so each is made long enough for that to be little.
@@ -9,10 +10,16 @@ import { TaskSet } from '../../base/task-set.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import { afterOf, positionOf, SPACE } from '../../query/existence/hash-space.ts';
 import type { ListedObject, ListPage, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
-import { COMMITS_PREFIX, MANIFESTS_PREFIX, OBJECTS_PREFIX, PACKS_PREFIX } from '../../repository/keys.ts';
+import {
+  COMMITS_PREFIX,
+  MANIFESTS_PREFIX,
+  OBJECTS_PREFIX,
+  PACKS_PREFIX,
+  RELOCATIONS_PREFIX,
+} from '../../repository/keys.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 
-const PREFIXES = [COMMITS_PREFIX, MANIFESTS_PREFIX, OBJECTS_PREFIX, PACKS_PREFIX];
+const PREFIXES = [COMMITS_PREFIX, MANIFESTS_PREFIX, OBJECTS_PREFIX, PACKS_PREFIX, RELOCATIONS_PREFIX];
 const RANGES_MAX = 16;
 /** At most one page in eight is then one more than needed. */
 const RANGE_PAGES_MIN = 8;

@@ -5,18 +5,24 @@
  * that it has not read. Memory: a table of the keys, and the names of the commits and segments.
  */
 import { createHeapBound } from '../../base/heap-bound.ts';
-import type { CommitHash, Entry, SegmentHash } from '../../model/entry.ts';
+import type { BlobLocation, CommitHash, Entry, FileEntry, PackHash, SegmentHash } from '../../model/entry.ts';
+import type { RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
-import { commitKey, segmentKey } from '../../repository/keys.ts';
+import { commitKey, hashFromPackKey, packKey, relocationKey, segmentKey } from '../../repository/keys.ts';
 import { keysOfEntry } from '../../repository/manifest/entry-keys.ts';
 import type { AnyRef } from '../../repository/refs.ts';
 import { segmentEntries } from '../history/verify/committed-entries.ts';
 import { readOne, type WalkTools, walkCommits } from '../history/verify/find-commits.ts';
 import { type CommitSegment, isFinding } from '../history/verify/findings.ts';
 import { LiveKeys } from './live-keys.ts';
+import { PackUse, type SparsePack } from './pack-use.ts';
+import { Relocations } from './relocations.ts';
 
 /** Segments are read once so many are known, which bounds their list. */
 const SEGMENTS_GATHERED = 256;
+
+/** Each time less than half of a pack moves, so a blob moves a few times. The bound ends a made-up circle. */
+const HOPS_MAX = 64;
 
 /** Without what a live ref needs, nothing may be removed: so an error ends the mark. */
 const FINDINGS = {
@@ -36,6 +42,8 @@ interface Read {
 
 export class Mark {
   readonly live = new LiveKeys();
+  readonly #relocations = new Relocations();
+  readonly #packs = new PackUse();
   readonly #tools: WalkTools;
   readonly #heap = createHeapBound();
   #read: Read = { commits: new Set(), forgotten: new Set(), segments: new Set() };
@@ -58,9 +66,15 @@ export class Mark {
    * Marks what these refs need. A pending ref that cannot be read is left alone: its maker stores what is
    * missing again before the ref becomes live.
    * @param forgotten The same in each call. A commit that a ref names is kept all the same.
+   * @param avoid The avoid lists of the round.
    * @throws `damaged`, `notFound` or `formatTooNew` if something cannot be read that a live ref needs
    */
-  async add(refs: readonly AnyRef[], forgotten: ReadonlySet<CommitHash>): Promise<void> {
+  async add(
+    refs: readonly AnyRef[],
+    forgotten: ReadonlySet<CommitHash>,
+    avoid: readonly string[],
+  ): Promise<void> {
+    await this.#relocations.load(this.#tools, avoid);
     const roots = refs.filter(({ state }) => state !== 'removed');
     const named = new Set(roots.map(({ commit }) => commit));
     const isForgotten = (hash: CommitHash) => forgotten.has(hash) && !named.has(hash);
@@ -126,6 +140,45 @@ export class Mark {
 
   #noteEntries(entries: readonly Entry[]): void {
     this.#heap.check();
-    for (const entry of entries) for (const key of keysOfEntry(entry)) this.live.add(key);
+    for (const entry of entries) {
+      if (entry.kind === 'file' && entry.location.in === 'pack') this.#notePacked(entry, entry.location);
+      else for (const key of keysOfEntry(entry)) this.live.add(key);
+    }
   }
+
+  /** Follows the blob through all packs that it moved to. */
+  #notePacked(
+    { sizeBytes }: FileEntry,
+    { offset, pack, storedBytes = sizeBytes }: Extract<BlobLocation, { in: 'pack' }>,
+  ): void {
+    let at: { readonly pack: PackHash; readonly offset: number } | undefined = { pack, offset };
+    for (let hops = 0; at && hops < HOPS_MAX; hops += 1) {
+      if (this.live.add(blobKey(at.pack, at.offset))) this.#packs.note(at.pack, storedBytes);
+      const moved = this.#relocations.find(at.pack, at.offset);
+      if (moved) this.live.add(relocationKey(at.pack));
+      if (!moved || !this.#relocations.isSafe(at.pack)) this.live.add(packKey(at.pack));
+      at = moved;
+    }
+  }
+
+  /** Takes the size of a pack from the listing, to find those of which little is needed. */
+  noteListed(key: RemoteKey, sizeBytes: number): void {
+    const pack = hashFromPackKey(key);
+    if (pack !== undefined && !this.#relocations.has(pack)) this.#packs.noteSize(pack, sizeBytes);
+  }
+
+  /** The listed packs of which less than half is needed, and that were not written anew. */
+  get sparsePacks(): readonly SparsePack[] {
+    return this.#packs.sparse;
+  }
+
+  /** Whether an entry names the blob at this offset. True also, if rarely, for one that nobody names. */
+  isNeeded(pack: PackHash, offset: number): boolean {
+    return this.live.has(blobKey(pack, offset));
+  }
+}
+
+/** Stands for a blob of a pack in the table of keys. */
+function blobKey(pack: PackHash, offset: number): RemoteKey {
+  return `${packKey(pack)}#${offset}`;
 }

@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createHeapBound } from '../../base/heap-bound.ts';
-import { isDamage } from '../../base/read-checked.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import {
   type CollectionState,
@@ -19,17 +18,22 @@ import { isContentKey } from '../../repository/keys.ts';
 import type { AnyRef } from '../../repository/refs.ts';
 import { readRetention } from '../../repository/retention.ts';
 import type { WalkTools } from '../history/verify/find-commits.ts';
+import { isFinding } from '../history/verify/findings.ts';
 import { AvoidLists, KeyLists } from './candidate-lists.ts';
 import { findRescued, removeCondemned } from './condemned-keys.ts';
 import { fenceRefs, readAllRefs } from './fence-refs.ts';
 import { listContent } from './list-content.ts';
 import { Mark } from './mark.ts';
+import type { SparsePack } from './pack-use.ts';
+import { type Repacked, repack } from './repack.ts';
 import { sweepLists } from './sweep-lists.ts';
 
 export interface RoundOptions {
   /** The repository's id. */
   readonly repository: string;
   readonly graceSeconds: number;
+  /** The size of packs, of the repository's layout. */
+  readonly packTarget: number;
   /** Writes nothing, and leaves a round alone that somebody else began. */
   readonly dryRun: boolean;
 }
@@ -64,6 +68,8 @@ export interface RoundsOutcome {
   readonly removed: Tally;
   /** Needed by no commit, but younger than the grace. */
   readonly young: Tally;
+  /** Packs that were written anew, or would be: a later collection removes the old ones. */
+  readonly repacked: Repacked;
   /** A round that somebody else began was ended, or waits for that in a dry run. */
   readonly isContinued: boolean;
 }
@@ -84,9 +90,13 @@ export async function runRounds(tools: RoundTools, options: RoundOptions): Promi
       }
     }
     const mark = new Mark(tools);
-    const found = await markGarbage(tools, options, { stored, mark });
+    const found = await markGarbage(tools, options, { stored, mark }).catch(async (error: unknown) => {
+      // Another collection may have removed what was about to be read.
+      if (!isFinding(error) || (await isCurrent(tools, stored))) throw error;
+      return 'outdated' as const;
+    });
     if (found === 'outdated') continue;
-    const outcome = (removedNow: Tally, round: number) => ({
+    const outcome = async (removedNow: Tally, round: number) => ({
       round,
       refs: found.refs,
       commits: mark.commits,
@@ -94,6 +104,7 @@ export async function runRounds(tools: RoundTools, options: RoundOptions): Promi
       listed: found.listed,
       removed: removedNow,
       young: found.young,
+      repacked: options.dryRun ? foresee(mark.sparsePacks) : await repack(tools, mark, options.packTarget),
       isContinued,
     });
     const round = stored?.state.round ?? 0;
@@ -109,6 +120,17 @@ export async function runRounds(tools: RoundTools, options: RoundOptions): Promi
     removed = sum(removed, await endRound(tools, stored, mark));
     return outcome(removed, next.round);
   }
+}
+
+async function isCurrent({ context: { signal }, store }: RoundTools, stored: StoredState | undefined) {
+  return (await readCollectionState(store, { signal }))?.etag === stored?.etag;
+}
+
+function foresee(sparse: readonly SparsePack[]): Repacked {
+  return {
+    packs: sparse.length,
+    bytes: sparse.reduce((total, { neededBytes, sizeBytes }) => total + sizeBytes - neededBytes, 0),
+  };
 }
 
 interface Garbage {
@@ -133,10 +155,8 @@ async function markGarbage(
   const refs = await readAllRefs(tools);
   if (await isOutdated(tools, refs, stored)) return 'outdated';
   // The fence removes pending refs, and the second mark meets those that are made again.
-  await mark.add(
-    refs.filter(({ state }) => state === 'live'),
-    new Set(forgotten),
-  );
+  const live = refs.filter(({ state }) => state === 'live');
+  await mark.add(live, new Set(forgotten), stored?.state.avoid ?? []);
   const head = { round: (stored?.state.round ?? 0) + 1, run: randomUUID() };
   const avoid = new AvoidLists(store, head, { signal });
   const onList = (keys: readonly string[]) => avoid.add(keys);
@@ -156,8 +176,11 @@ async function markGarbage(
         if (!isContentKey(key)) continue;
         listed.add(sizeBytes);
         progress.add(1, sizeBytes);
-        if (mark.live.has(key)) continue;
         const isYoung = modifiedMs > started - graceSeconds * 1_000;
+        if (mark.live.has(key)) {
+          if (!isYoung) mark.noteListed(key, sizeBytes);
+          continue;
+        }
         (isYoung ? young : candidates).add(sizeBytes);
         if (!isYoung) condemned.push(key);
       }
@@ -201,8 +224,7 @@ async function endRound(tools: RoundTools, begun: StoredState, mark?: Mark): Pro
     await removeCondemned(tools, stored.state, (keys) => tools.progress.add(keys, 0));
   } catch (error) {
     // Whoever ends a round removes its lists.
-    const current = isDamage(error) ? await readCollectionState(tools.store, call) : undefined;
-    if (!current || (current.state.run === run && current.state.phase !== 'done')) throw error;
+    if (!isFinding(error) || (await isCurrent(tools, stored))) throw error;
     return createTally();
   }
   const { removed } = stored.state;
@@ -224,7 +246,7 @@ async function sealedState(
   const mark = first ?? new Mark(tools);
   const before = first?.live.size;
   const forgotten = (await readForgottenList(tools)).slice(0, state.forgotten);
-  await mark.add(await readAllRefs(tools), new Set(forgotten));
+  await mark.add(await readAllRefs(tools), new Set(forgotten), state.avoid);
   // The first mark found none of the candidates, so without a new key there is nothing to rescue.
   if (mark.live.size === before) return { ...state, phase: 'sealed' };
   const { lists, objects } = await findRescued(tools, state, mark.live);

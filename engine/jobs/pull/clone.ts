@@ -23,8 +23,8 @@ import { fetchCommit, hashAs, saveBase } from '../session/base-commit.ts';
 import { checkBelongs, checkSameRepository, type LinkedRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openWorkspaceSession, type Session } from '../session/open-workspace.ts';
-import { type OpenedRemote, openRemoteAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
-import { keptOf, layoutOfRepository, openSealed } from '../session/sealed-remote.ts';
+import { type OpenedRemote, openRepositoryAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
+import { keptOf, layoutOfRepository } from '../session/sealed-remote.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
@@ -50,7 +50,7 @@ export async function cloneWorkspace(
   const root = resolve(context.directory, request.directory ?? defaultCloneFolder(given));
   const begun = findBegun(root, url, allowedBy(context));
   if (!begun) checkFolder(root);
-  await using remote = await openSealed(context, await openRemoteAt(context, given));
+  await using remote = await openRepositoryAt(context, given);
   const wasThere = existsSync(root);
   /** True while the folder contains only what this run has made, and no file. */
   let isOurs = false;

@@ -41,7 +41,7 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
     : { ...(await createDescriptor(opened.store, making)), recoveryKey: undefined };
   const { encryption } = descriptor;
   const known = encryption && { id: descriptor.id, check: encryption.check };
-  const { store } = known ? await openSealed(context, opened, known) : opened;
+  const { store } = known ? await openSealed(context, opened, { known }) : opened;
   makeFolder(root);
   const workspace = createWorkspace(
     root,

@@ -93,7 +93,7 @@ interface KeysOpened {
 
 async function withKeys<T>(context: JobContext, work: (opened: KeysOpened) => Promise<T>): Promise<T> {
   using session = await openSession(context, 'key', 'shared');
-  await using remote = await openSessionRemote(session, { isLocked: true });
+  await using remote = await openSessionRemote(session, { known: 'locked' });
   const { store } = remote;
   const descriptor = await readAnyDescriptor(store, context);
   if (!descriptor) throw notARepository(store, { isUnmet: false });

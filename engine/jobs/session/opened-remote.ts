@@ -17,9 +17,12 @@ import {
   type RemoteUrl,
 } from '../../remotes/remote-url.ts';
 import { createMeter, type Meter } from '../../remotes/wrappers/with-meter.ts';
+import type { SealedRepository } from '../../repository/encryption/key-slots.ts';
+import { withRelocations } from '../../repository/packs/relocated-reads.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { workspaceConfigPath } from '../../workspace/workspace-folder.ts';
 import type { Session } from './open-workspace.ts';
+import type { PasswordContext } from './password.ts';
 import { openSealed } from './sealed-remote.ts';
 import { changingSettings, userConfigFolder } from './user-remotes.ts';
 
@@ -34,7 +37,7 @@ export interface OpenedRemote extends AsyncDisposable {
 /** Connects to the session's remote. */
 export async function openSessionRemote(
   session: Session,
-  { isLocked = false, ...options }: Pick<JobRemoteOptions, 'create'> & SessionRemoteOptions = {},
+  options: Pick<JobRemoteOptions, 'create'> & Pick<RepositoryOptions, 'known'> = {},
 ): Promise<OpenedRemote> {
   const remote = session.config.remotes[session.remoteName]!;
   // The first push makes the folder. If it is missing later, its disk may not be mounted.
@@ -43,20 +46,36 @@ export async function openSessionRemote(
   const transfers = Number.isInteger(setting) && setting > 0 ? setting : undefined;
   const { context, remoteName, workspace } = session;
   reportRemote(context, { name: remoteName, url: remote.url, keptIn: workspaceConfigPath(workspace) });
-  const opened = await openRemoteAt(context, parseRemoteUrl(remote.url, workspace.root), {
+  const { repository: id, sealed: check } = remote;
+  const known = id === undefined ? undefined : check === undefined ? 'plain' : { id, check };
+  return openRepositoryAt(context, parseRemoteUrl(remote.url, workspace.root), {
+    ...(known && { known }),
     ...options,
     mayBeMissing,
     transfers,
   });
-  const { repository: id, sealed: check } = remote;
-  const isPlain = id !== undefined && check === undefined;
-  if (isLocked || isPlain) return opened;
-  return openSealed(context, opened, id !== undefined && check !== undefined ? { id, check } : undefined);
 }
 
-interface SessionRemoteOptions {
-  /** Without the keys of an encrypted repository. */
-  readonly isLocked?: boolean;
+export interface RepositoryOptions extends JobRemoteOptions {
+  /**
+   * What the workspace knows of the repository: it is not encrypted, or it is and by which keys. Absent: what
+   * is read first tells. `locked`: it may be encrypted, and its keys are not needed.
+   */
+  readonly known?: 'plain' | 'locked' | SealedRepository;
+}
+
+/**
+ * Like `openRemoteAt`, with the password of an encrypted repository. Packs can be read although a collection
+ * wrote them anew.
+ */
+export async function openRepositoryAt(
+  context: RemoteContext & PasswordContext,
+  url: RemoteUrl,
+  { known, ...options }: RepositoryOptions = {},
+): Promise<OpenedRemote> {
+  const opened = await openRemoteAt(context, url, options);
+  if (known === 'plain' || known === 'locked') return { ...opened, store: withRelocations(opened.store) };
+  return openSealed(context, opened, { ...(known && { known }), finish: withRelocations });
 }
 
 export interface JobRemoteOptions {
@@ -90,18 +109,20 @@ export function reportRemote({ emit }: Pick<JobContext, 'emit'>, found: Omit<Rem
   emit({ type: 'remoteUsed', ...found });
 }
 
+type RemoteContext = Pick<
+  JobContext,
+  | 'connection'
+  | 'emit'
+  | 'environment'
+  | 'onCall'
+  | 'onRetry'
+  | 'requestThrottle'
+  | 'throttle'
+  | 'trustsNewPeer'
+>;
+
 export async function openRemoteAt(
-  context: Pick<
-    JobContext,
-    | 'connection'
-    | 'emit'
-    | 'environment'
-    | 'onCall'
-    | 'onRetry'
-    | 'requestThrottle'
-    | 'throttle'
-    | 'trustsNewPeer'
-  >,
+  context: RemoteContext,
   url: RemoteUrl,
   options: JobRemoteOptions = {},
 ): Promise<OpenedRemote> {

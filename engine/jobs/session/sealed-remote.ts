@@ -16,22 +16,27 @@ interface Opened extends AsyncDisposable {
   readonly store: ObjectStore;
 }
 
-/**
- * The remote, with a store that seals if the repository is encrypted. Closes it if that fails.
- * @param known The workspace knows that it is encrypted. Absent: the first read tells.
- */
+interface SealedOptions {
+  /** The workspace knows that it is encrypted. Absent: the first read tells. */
+  readonly known?: SealedRepository;
+  /** Wraps the store whose content is plain. */
+  readonly finish?: (store: ObjectStore) => ObjectStore;
+}
+
+/** The remote, with a store that seals if the repository is encrypted. Closes it if that fails. */
 export async function openSealed<R extends Opened>(
   context: PasswordContext,
   remote: R,
-  known?: SealedRepository,
+  { finish = (store) => store, known }: SealedOptions = {},
 ): Promise<R> {
   const { store } = remote;
   if (!known) {
     const unlock = async () => (await unlockSealed(context, store)).keys;
-    return { ...remote, store: discoverSealing(store, unlock) };
+    return { ...remote, store: discoverSealing(store, unlock, finish) };
   }
   try {
-    return { ...remote, store: withSealing(store, (await unlockSealed(context, store, known)).keys) };
+    const { keys } = await unlockSealed(context, store, known);
+    return { ...remote, store: finish(withSealing(store, keys)) };
   } catch (error) {
     await remote[Symbol.asyncDispose]();
     throw error;

@@ -11,8 +11,14 @@ import type { SealKeys } from './seal-keys.ts';
 import { hasSealMagic } from './sealed-content.ts';
 import { withSealing } from './with-sealing.ts';
 
-export function discoverSealing(store: ObjectStore, unlock: () => Promise<SealKeys>): ObjectStore {
-  let current = store;
+/** @param finish Wraps the store whose content is plain. */
+export function discoverSealing(
+  store: ObjectStore,
+  unlock: () => Promise<SealKeys>,
+  finish: (store: ObjectStore) => ObjectStore,
+): ObjectStore {
+  const unsealed = finish(store);
+  let current = unsealed;
   let unlocking: Promise<SealKeys> | undefined;
   return {
     address: store.address,
@@ -38,10 +44,10 @@ export function discoverSealing(store: ObjectStore, unlock: () => Promise<SealKe
     async read(key, call) {
       const before = current;
       const read = await before.read(key, call);
-      if (before !== store || !read || !isOfSealed(key, read.bytes)) return read;
+      if (before !== unsealed || !read || !isOfSealed(key, read.bytes)) return read;
       unlocking ??= unlock();
       const keys = await unlocking;
-      if (current === store) current = withSealing(store, keys);
+      if (current === unsealed) current = finish(withSealing(store, keys));
       return key === DESCRIPTOR_KEY ? read : current.read(key, call);
     },
     head: (key, call) => current.head(key, call),

@@ -20,7 +20,7 @@ export interface SealedNames {
 
 /** Kind, hash, and generation of the keys whose names are hashes. */
 const NAMED =
-  /^((?:objects|packs|manifests|commits|collection)\/)([0-9a-f]{2})\/([0-9a-f]{62})(\.[1-9][0-9]*)?$/;
+  /^((?:objects|packs|relocations|manifests|commits|collection)\/)([0-9a-f]{2})\/([0-9a-f]{62})(\.[1-9][0-9]*)?$/;
 const HALF_BYTES = 16;
 
 export function createSealedNames(keys: readonly Uint8Array[]): SealedNames {

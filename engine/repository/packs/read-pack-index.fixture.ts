@@ -1,20 +1,12 @@
 /** For tests: reads the index of a stored pack, which no reader of a dataset needs. */
-import { crc32 } from 'node:zlib';
 import { DrayError } from '../../api/error.ts';
 import { readChecked } from '../../base/read-checked.ts';
-import type { BlobHash, PackHash } from '../../model/entry.ts';
+import type { PackHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { damaged } from '../document.ts';
 import { packKey } from '../keys.ts';
-import {
-  HASH_BYTES,
-  INDEX_FIXED_BYTES,
-  PACK_MAGIC,
-  PACK_MAX_BYTES,
-  type PackedBlob,
-  ROW_BYTES,
-  TRAILER_BYTES,
-} from './pack-format.ts';
+import { INDEX_FIXED_BYTES, PACK_MAX_BYTES, type PackedBlob, TRAILER_BYTES } from './pack-format.ts';
+import { parsePackIndex, readIndexLength } from './pack-index.ts';
 
 /** How much of a pack's end is read first: the index of 3,600 blobs. */
 const TAIL_BYTES = 128 * 1024;
@@ -66,34 +58,4 @@ async function readIndexOf(
 function missingPack(hash: PackHash): DrayError {
   const key = packKey(hash);
   return new DrayError('notFound', `The repository has no ${key}.`, { data: { key } });
-}
-
-/**
- * The length in bytes of the index (without the trailer), from the trailer.
- * @param tail Ends at the end of the pack. @returns A text: what is wrong.
- */
-function readIndexLength(tail: Buffer, packBytes: number): number | string {
-  if (tail.length < TRAILER_BYTES) return 'it is too short for a pack';
-  if (tail.readUInt32LE(tail.length - 4) !== PACK_MAGIC) return 'it does not end as a pack does';
-  const length = tail.readUInt32LE(tail.length - TRAILER_BYTES);
-  const isPossible = length >= 4 && (length - 4) % ROW_BYTES === 0 && length + TRAILER_BYTES <= packBytes;
-  return isPossible ? length : 'the length of its index is impossible';
-}
-
-/**
- * @param index The rows and their CRC. @param dataBytes The size of the blobs. @returns A text: what is
- * wrong.
- */
-function parsePackIndex(index: Buffer, dataBytes: number): readonly PackedBlob[] | string {
-  const rows = index.subarray(0, -4);
-  if (crc32(rows) !== index.readUInt32LE(rows.length)) return 'its index does not match its checksum';
-  const blobs: PackedBlob[] = [];
-  let offset = 0;
-  for (let at = 0; at < rows.length; at += ROW_BYTES) {
-    const hash = rows.toString('hex', at, at + HASH_BYTES) as BlobHash;
-    const sizeBytes = rows.readUInt32LE(at + HASH_BYTES);
-    blobs.push({ hash, offset, sizeBytes });
-    offset += sizeBytes;
-  }
-  return offset === dataBytes ? blobs : 'its index does not describe its content';
 }

@@ -2,6 +2,7 @@
 import { type FleetCounts, type FleetRequest, NO_FLEET_COUNTS } from '../../../api/fleet.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { CommitHash } from '../../../model/entry.ts';
+import { withRelocations } from '../../../repository/packs/relocated-reads.ts';
 import { committedEntries } from '../../history/verify/committed-entries.ts';
 import { type CommitSegment, Findings, type VerifyTools } from '../../history/verify/findings.ts';
 import { ObjectCheck } from '../../history/verify/object-check.ts';
@@ -22,7 +23,8 @@ export async function verifyPart(
   const { context } = failures;
   const { committed } = part;
   if (!committed) throw new Error('a part of another job');
-  const tools: VerifyTools = { context, clock: systemClock, ...folder.remote };
+  const store = withRelocations(folder.remote.store);
+  const tools: VerifyTools = { context, clock: systemClock, ...folder.remote, store };
   const findings = new Findings(tools);
   const objects = new ObjectCheck(tools);
   for (const detail of committed.unreadable)

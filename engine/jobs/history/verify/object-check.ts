@@ -10,7 +10,14 @@ import { decompressBlob } from '../../../compression/zstd-blob.ts';
 import type { BlobHash, Chunk, Entry, FileEntry } from '../../../model/entry.ts';
 import { HEADS_PER_PAGE } from '../../../query/existence/find-unseen.ts';
 import type { RemoteKey } from '../../../remotes/object-store.ts';
-import { OBJECTS_PREFIX, objectKey, PACKS_PREFIX, packKey } from '../../../repository/keys.ts';
+import {
+  hashFromPackKey,
+  OBJECTS_PREFIX,
+  objectKey,
+  PACKS_PREFIX,
+  packKey,
+} from '../../../repository/keys.ts';
+import { readRelocation } from '../../../repository/packs/relocation.ts';
 import { createProgress } from '../../session/progress.ts';
 import { createTraffic } from '../../session/traffic.ts';
 import { chooseData, type DataChoice, nameIn } from './choose-data.ts';
@@ -34,6 +41,8 @@ interface NamedObject {
   storedBytes: number;
   fault: string | undefined;
   isMissing: boolean;
+  /** A collection wrote the pack anew and removed it: these packs have its blobs. */
+  movedTo: readonly RemoteKey[] | undefined;
 }
 
 /** The objects of one kind, and the counter of those that were checked. */
@@ -57,7 +66,7 @@ export class ObjectCheck {
   }
 
   get objects(): number {
-    return this.#objects.size;
+    return this.#count(({ movedTo }) => !movedTo);
   }
 
   get readBytes(): number {
@@ -93,21 +102,17 @@ export class ObjectCheck {
   }
 
   #noteFile(entry: FileEntry): void {
-    for (const part of partsOf(entry)) {
-      const known = this.#objects.get(part.key);
-      if (!known) {
-        this.#objects.set(part.key, {
-          sizeBytes: part.endBytes,
-          contentBytes: part.contentBytes,
-          isPack: part.isPack,
-          storedBytes: 0,
-          fault: undefined,
-          isMissing: false,
-        });
-      } else if (part.isPack) known.sizeBytes = Math.max(known.sizeBytes, part.endBytes);
-      else if (known.sizeBytes !== part.endBytes || known.contentBytes !== part.contentBytes)
-        known.fault = 'is named with two different sizes';
-    }
+    for (const part of partsOf(entry)) this.#notePart(part);
+  }
+
+  #notePart({ contentBytes, endBytes, isPack, key }: Part): void {
+    const known = this.#objects.get(key);
+    if (!known) {
+      const found = { storedBytes: 0, fault: undefined, isMissing: false, movedTo: undefined };
+      this.#objects.set(key, { sizeBytes: endBytes, contentBytes, isPack, ...found });
+    } else if (isPack) known.sizeBytes = Math.max(known.sizeBytes, endBytes);
+    else if (known.sizeBytes !== endBytes || known.contentBytes !== contentBytes)
+      known.fault = 'is named with two different sizes';
   }
 
   /** By HEADs or by listings, whichever is cheaper. */
@@ -126,18 +131,26 @@ export class ObjectCheck {
   }
 
   async #checkKind(isPack: boolean, { count, found, prefix }: KindToCheck): Promise<void> {
-    const wanted = [...this.#objects].filter(([, object]) => object.isPack === isPack);
+    const wanted = () => [...this.#objects].filter(([, object]) => object.isPack === isPack);
     const sizes = new Map<RemoteKey, number>();
     const isListed = count > LIST_FROM_OBJECTS && (await this.#listSizes(prefix, sizes, found));
-    const left = isListed ? [] : wanted.map(([key]) => key).filter((key) => !sizes.has(key));
-    await this.#each(left, async (key, signal) => {
-      const info = await this.#unlessUnauthentic(key, () => this.#tools.store.head(key, { signal }));
-      if (info) sizes.set(key, info.sizeBytes);
-      found(1);
-    });
+    const unseen = () =>
+      wanted().filter(([key, { fault, movedTo }]) => !movedTo && !fault && !sizes.has(key));
+    const headEach = (keys: readonly RemoteKey[]) =>
+      this.#each(keys, async (key, signal) => {
+        const info = await this.#unlessUnauthentic(key, () => this.#tools.store.head(key, { signal }));
+        if (info) sizes.set(key, info.sizeBytes);
+        found(1);
+      });
+    if (!isListed) await headEach(unseen().map(([key]) => key));
+    while (isPack) {
+      const targets = await this.#findMoved(unseen().map(([key]) => key));
+      if (targets.length === 0) break;
+      await headEach(targets.filter((key) => !sizes.has(key)));
+    }
     const { sealing } = this.#tools.store;
-    for (const [key, object] of wanted) {
-      if (object.fault !== undefined) continue;
+    for (const [key, object] of wanted()) {
+      if (object.movedTo || object.fault !== undefined) continue;
       const sizeBytes = sizes.get(key);
       object.storedBytes = sizeBytes ?? 0;
       // A listing shows padded sizes.
@@ -160,6 +173,29 @@ export class ObjectCheck {
       this.#objects.get(key)!.fault = 'cannot be authenticated';
       return undefined;
     }
+  }
+
+  /**
+   * Of packs that are not there, those that a collection wrote anew.
+   * @returns The packs that have their blobs now, to be checked.
+   */
+  async #findMoved(keys: readonly RemoteKey[]): Promise<readonly RemoteKey[]> {
+    const found: RemoteKey[] = [];
+    await this.#each(keys, async (key, signal) => {
+      const read = readRelocation(this.#tools.store, hashFromPackKey(key)!, { signal });
+      const relocation = await read.catch((error: unknown) => {
+        if (!isFinding(error)) throw error;
+        return undefined;
+      });
+      if (!relocation) return;
+      const { moves } = relocation;
+      for (const { pack, sizeBytes, to } of moves)
+        this.#notePart({ key: packKey(pack), endBytes: to + sizeBytes, isPack: true });
+      const movedTo = [...new Set(moves.map(({ pack }) => packKey(pack)))];
+      this.#objects.get(key)!.movedTo = movedTo;
+      found.push(...movedTo);
+    });
+    return [...new Set(found)];
   }
 
   /** @returns False when a page showed so few of the objects that a HEAD for each of the rest is cheaper. */
@@ -186,7 +222,7 @@ export class ObjectCheck {
   /** Reads and hashes some of the objects, each one whole. */
   async readData(choice: DataChoice): Promise<void> {
     const whole = [...this.#objects]
-      .filter(([, object]) => object.fault === undefined)
+      .filter(([, { fault, movedTo }]) => fault === undefined && !movedTo)
       .map(([key, { storedBytes }]) => ({ key, sizeBytes: storedBytes }));
     const chosen = chooseData(whole, choice, this.#tools.clock);
     const progress = createProgress(this.#tools, {
@@ -299,14 +335,25 @@ export class ObjectCheck {
     bad: ReadonlyMap<RemoteKey, NamedObject>,
     pathsOf: Map<RemoteKey, Set<string>>,
   ): Promise<void> {
-    for (const { key } of partsOf(entry)) {
-      const object = bad.get(key);
-      if (!object) continue;
-      if (object.isPack && !object.isMissing && !(await this.#isBlobBad(entry, key))) continue;
+    for (const part of partsOf(entry)) {
+      const key = this.#badOf(part.key, bad);
+      if (key === undefined) continue;
+      const isWhollyGone = key === part.key && bad.get(key)!.isMissing;
+      if (part.isPack && !isWhollyGone && !(await this.#isBlobBad(entry, part.key))) continue;
       const paths = pathsOf.get(key) ?? new Set();
       paths.add(entry.path);
       pathsOf.set(key, paths);
     }
+  }
+
+  /** The object itself if it is bad, or a bad pack that it moved to. */
+  #badOf(key: RemoteKey, bad: ReadonlyMap<RemoteKey, NamedObject>): RemoteKey | undefined {
+    if (bad.has(key)) return key;
+    for (const target of this.#objects.get(key)?.movedTo ?? []) {
+      const found = this.#badOf(target, bad);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** Reads one blob of a damaged pack. */

@@ -1,0 +1,99 @@
+/** Collections of a repository that commands write and read. */
+import { randomBytes } from 'node:crypto';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CollectRequest } from '../../api/jobs.ts';
+import { openIndex } from '../../index/open-index.ts';
+import { readConfig, requireWorkspace } from '../../workspace/workspace-folder.ts';
+import { readCommitted } from '../history/read-committed.ts';
+import { verify } from '../history/verify.ts';
+import { cloneWorkspace } from '../pull/clone.ts';
+import { pull } from '../pull/pull.ts';
+import { push } from '../push/push.ts';
+import { initIn } from '../remotes/init.fixture.ts';
+import { forget } from '../retention/forget.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
+import { describeTree } from '../trees/same-trees.fixture.ts';
+import { collectGarbage } from './collect.ts';
+
+let sandbox: Sandbox;
+let root: string;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  root = await initIn(sandbox);
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+const collect = (request: CollectRequest = {}) =>
+  collectGarbage(testContext(root), { graceSeconds: 0, ...request });
+
+/** The keys below the prefix, as paths of the store's folder. */
+function storedBelow(prefix: string): readonly string[] {
+  const folder = join(sandbox.folder, 'store', prefix);
+  const items = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return items.filter((item) => item.isFile()).map(({ name, parentPath }) => join(parentPath, name));
+}
+
+const clone = (directory: string) =>
+  cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory });
+
+/** A pack of five files of which the branch needs one, and an older clone of all five. */
+async function pushSparse(): Promise<void> {
+  for (const name of ['1', '2', '3', '4', '5']) sandbox.write(`work/${name}`, randomBytes(1_000));
+  await push(testContext(root), {});
+  await clone('older');
+  for (const name of ['2', '3', '4', '5']) rmSync(join(root, name));
+  await push(testContext(root), {});
+  await forget(testContext(root), { policy: { keepLast: 1 } });
+}
+
+describe('a pack that a collection writes anew', () => {
+  it('can be cloned, pulled, printed, verified and pushed on', async () => {
+    await pushSparse();
+    const [old] = storedBelow('packs');
+    expect(await collect({ dryRun: true })).toMatchObject({ result: 'wouldCollect', repackedPacks: 1 });
+    expect(await collect()).toMatchObject({ result: 'collected', repackedPacks: 1 });
+    expect(await collect()).toMatchObject({ removedObjects: 1, repackedPacks: 0 });
+    expect(storedBelow('packs')).toHaveLength(1);
+    expect(storedBelow('packs')).not.toContain(old);
+    const found = await verify(testContext(root), { readDataPercent: 100 });
+    expect(found).toMatchObject({ missing: 0, damaged: 0, objects: 1 });
+    await clone('copy');
+    await pull(testContext(sandbox.path('older')), {});
+    for (const name of ['copy', 'older'])
+      expect(describeTree(sandbox.path(name))).toEqual(describeTree(root));
+    const printed: Uint8Array[] = [];
+    await readCommitted(testContext(root), { from: 'main', path: '1' }, async (chunk) => {
+      printed.push(Buffer.from(chunk));
+    });
+    expect(Buffer.concat(printed)).toHaveLength(1_000);
+    sandbox.write('work/6', 'six');
+    expect(await push(testContext(root), {})).toMatchObject({ result: 'pushed', uploadedObjects: 1 });
+    expect(await verify(testContext(root), {})).toMatchObject({ missing: 0, damaged: 0 });
+  });
+
+  it('is verified where it is now: with the paths that its loss costs', async () => {
+    await pushSparse();
+    await collect();
+    await collect();
+    const [now] = storedBelow('packs');
+    rmSync(now!);
+    const context = testContext(root);
+    const found = await verify(context, {});
+    expect(found).toMatchObject({ missing: 1, damaged: 0, affectedPaths: 1 });
+    expect(eventsOf(context, 'check')).toMatchObject([{ check: 'missing', paths: ['1'] }]);
+  });
+});
+
+it('a store that does not honour conditional writes is refused', async () => {
+  sandbox.write('work/a', 'one');
+  await push(testContext(root), {});
+  const workspace = requireWorkspace(root, () => false);
+  const { index } = openIndex(workspace.indexPath);
+  const { repository } = readConfig(workspace).remotes.origin!;
+  index.repositories.rememberConditionalWrites(index.repositories.bind(repository!).id, false);
+  index.close();
+  await expect(collect()).rejects.toMatchObject({ code: 'unsupported', data: { reason: 'noConditions' } });
+  expect(await collect({ dryRun: true })).toMatchObject({ result: 'nothingToCollect' });
+});

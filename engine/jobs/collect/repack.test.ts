@@ -1,0 +1,249 @@
+/** Packs that are written anew, and what kills, pushes and other collections in between could do to them. */
+import { describe, expect, it } from 'vitest';
+import { runBudget } from '../../base/run-budget.fixture.ts';
+import type { FileEntry } from '../../model/entry.ts';
+import { hashOfText } from '../../repository/entries.fixture.ts';
+import { readRef } from '../../repository/refs.ts';
+import {
+  createTestRepository,
+  entriesOf,
+  type Files,
+  KILLED,
+  onEachRequest,
+  type TestRepository,
+} from './collected-repository.fixture.ts';
+
+/** `npm test` takes every third request. */
+const STRIDE = runBudget({ short: 3, long: 1 });
+
+/** Larger than their rows in the index of a pack. */
+const textOf = (name: string) => `${name} ${hashOfText(name).repeat(3)}`;
+const packed = (...names: readonly string[]): Files =>
+  Object.fromEntries(names.map((name) => [`packed/${name}`, textOf(name)]));
+
+const ALL = packed('1', '2', '3', '4', '5');
+
+interface Sparse {
+  readonly repository: TestRepository;
+  /** The entries of the commit that was forgotten. */
+  readonly first: readonly FileEntry[];
+  readonly pack: string;
+}
+
+/** A pack of five blobs of which the branch needs one. */
+async function createSparse(): Promise<Sparse> {
+  const repository = await createTestRepository();
+  const first = await repository.push('main', ALL);
+  const entries = await entriesOf(repository.store, first);
+  await repository.push('main', packed('1'));
+  await repository.forget(first);
+  const [pack, ...others] = await repository.keys('packs/');
+  expect(others).toEqual([]);
+  return { repository, first: entries, pack: pack! };
+}
+
+/** Two collections: the first may write the pack anew, the second removes the old one. */
+async function expectMoved({ pack, repository }: Sparse): Promise<void> {
+  for (let round = 0; round < 2; round += 1) {
+    await repository.collect();
+    expect(await repository.unreadable()).toEqual([]);
+  }
+  expect(await repository.missing()).toEqual([]);
+  expect(await repository.keys('packs/')).not.toContain(pack);
+}
+
+describe('a pack of which less than half is needed', () => {
+  it('is written anew, and removed by the next collection; its blobs stay readable', async () => {
+    const sparse = await createSparse();
+    const { pack, repository } = sparse;
+    expect((await repository.collect({ dryRun: true })).repacked.packs).toBe(1);
+    const { repacked } = await repository.collect();
+    expect(repacked.packs).toBe(1);
+    expect(repacked.bytes).toBeGreaterThan(500);
+    expect(await repository.keys('packs/')).toHaveLength(2);
+    expect(await repository.keys('relocations/')).toEqual([pack.replace('packs', 'relocations')]);
+    expect(await repository.collect()).toMatchObject({ removed: { objects: 1 }, repacked: { packs: 0 } });
+    expect(await repository.keys('packs/')).toHaveLength(1);
+    await expectMoved(sparse);
+    expect(await repository.garbage()).toEqual([]);
+  });
+
+  it('goes with its relocation when nothing needs it any more', async () => {
+    const sparse = await createSparse();
+    const { repository } = sparse;
+    await expectMoved(sparse);
+    expect(await repository.keys('relocations/')).toHaveLength(1);
+    const { commit } = (await readRef(repository.store, 'heads/main'))!;
+    await repository.push('main', packed('other'));
+    await repository.forget(commit);
+    await repository.collect();
+    expect(await repository.keys('relocations/')).toEqual([]);
+    expect(await repository.keys('packs/')).toHaveLength(1);
+    expect(await repository.garbage()).toEqual([]);
+  });
+
+  it('may move again, and each entry still finds its blob', async () => {
+    const repository = await createTestRepository();
+    let files = packed(...Array.from({ length: 24 }, (_, at) => `${at}`));
+    const commits = [await repository.push('main', files)];
+    for (const left of [9, 3, 1]) {
+      files = Object.fromEntries(Object.entries(files).slice(0, left));
+      commits.push(await repository.push('main', files));
+      await repository.forget(commits.at(-2)!);
+      await repository.collect();
+      await repository.collect();
+      expect(await repository.unreadable()).toEqual([]);
+      expect(await repository.keys('packs/')).toHaveLength(1);
+    }
+    expect(await repository.keys('relocations/')).toHaveLength(3);
+    expect(await repository.garbage()).toEqual([]);
+  });
+
+  it('shares a new pack with others, up to the size of a pack, and never one blob twice', async () => {
+    const repository = await createTestRepository();
+    for (const branch of ['a', 'b', 'c']) {
+      // Each branch has packed one of the same content.
+      const first = await repository.push(branch, { ...ALL, [`packed/${branch}`]: textOf(branch) });
+      await repository.push(branch, { ...packed('1'), [`packed/${branch}`]: textOf(branch) });
+      await repository.forget(first);
+    }
+    expect((await repository.collect({ packTarget: 1_000_000 })).repacked.packs).toBe(3);
+    await repository.collect();
+    expect(await repository.unreadable()).toEqual([]);
+    expect(await repository.keys('packs/')).toHaveLength(3);
+    expect(await repository.garbage()).toEqual([]);
+  });
+
+  it('stays when it is damaged, young, or at least half needed', async () => {
+    const { pack, repository } = await createSparse();
+    expect((await repository.collect({ graceSeconds: 3_600 })).repacked.packs).toBe(0);
+    const read = await repository.store.read(pack, { maxBytes: 10_000 });
+    await repository.store.put(pack, Buffer.from(read!.bytes).fill(1, 0, 1));
+    expect((await repository.collect()).repacked.packs).toBe(0);
+    const other = await createTestRepository();
+    const first = await other.push('main', ALL);
+    await other.push('main', packed('1', '2', '3'));
+    await other.forget(first);
+    expect((await other.collect()).repacked.packs).toBe(0);
+  });
+});
+
+/** The number of requests of each of two collections, which write the pack anew and remove the old one. */
+async function countRequests(): Promise<number> {
+  const { repository } = await createSparse();
+  const counted = onEachRequest(repository.store, () => {});
+  await repository.collect({}, counted.store);
+  await repository.collect({}, counted.store);
+  return counted.count();
+}
+
+async function collectTwice(repository: TestRepository, store = repository.store): Promise<void> {
+  await repository.collect({}, store);
+  await repository.collect({}, store);
+}
+
+describe('what is needed of a pack that moves', () => {
+  it.each(['never', 'answerLost', 'late'])(
+    'survives a kill at any request (the last request: %s)',
+    async (ending) => {
+      const requests = await countRequests();
+      for (let last = 1; last <= requests; last += STRIDE) {
+        const sparse = await createSparse();
+        const { repository } = sparse;
+        const late: (() => Promise<unknown>)[] = [];
+        const killed = onEachRequest(repository.store, async (number, request) => {
+          if (number < last) return;
+          if (number === last && ending === 'answerLost') await request();
+          if (number === last && ending === 'late') late.push(request);
+          throw KILLED;
+        });
+        await expect(collectTwice(repository, killed.store)).rejects.toBe(KILLED);
+        expect(await repository.unreadable()).toEqual([]);
+        await repository.collect();
+        for (const request of late) await request();
+        expect(await repository.unreadable()).toEqual([]);
+        await collectTwice(repository);
+        expect(await repository.unreadable()).toEqual([]);
+        if (ending !== 'late') await expectMoved(sparse);
+      }
+    },
+  );
+
+  it.each(['main', 'other'])(
+    'survives a push to %s that uses its other blobs again, at any request',
+    async (branch) => {
+      const requests = await countRequests();
+      for (let at = 1; at <= requests; at += STRIDE) {
+        const { first, repository } = await createSparse();
+        const pushing = onEachRequest(repository.store, async (number) => {
+          if (number !== at) return;
+          await repository.push(branch, packed('1', '2', '3'), repository.store, { known: first });
+        });
+        await collectTwice(repository, pushing.store);
+        expect(await repository.unreadable()).toEqual([]);
+        await collectTwice(repository);
+        expect(await repository.unreadable()).toEqual([]);
+        expect(await repository.missing()).toEqual([]);
+      }
+    },
+  );
+
+  it('survives such a push around two collections', async () => {
+    const probe = await createSparse();
+    const counted = onEachRequest(probe.repository.store, () => {});
+    const files = packed('1', '2', '3');
+    await probe.repository.push('main', files, counted.store, { known: probe.first });
+    for (let at = 1; at <= counted.count() + 2; at += 1) {
+      const { first, repository } = await createSparse();
+      const collecting = onEachRequest(repository.store, async (number) => {
+        if (number === at) await collectTwice(repository);
+      });
+      await repository.push('main', files, collecting.store, { known: first });
+      expect(await repository.unreadable()).toEqual([]);
+      await collectTwice(repository);
+      expect(await repository.unreadable()).toEqual([]);
+    }
+  });
+
+  it.each([1, 2])('survives %i other collections between any two requests of one', async (others) => {
+    const requests = await countRequests();
+    for (let at = 1; at <= requests; at += STRIDE) {
+      const { repository } = await createSparse();
+      const collecting = onEachRequest(repository.store, async (number) => {
+        if (number !== at) return;
+        for (let other = 0; other < others; other += 1) await repository.collect();
+      });
+      await collectTwice(repository, collecting.store);
+      expect(await repository.unreadable()).toEqual([]);
+      await collectTwice(repository);
+      expect(await repository.unreadable()).toEqual([]);
+      expect(await repository.missing()).toEqual([]);
+    }
+  });
+
+  it('survives a collection that removes the new pack before its relocation is written', async () => {
+    const { pack, repository } = await createSparse();
+    const { store } = repository;
+    const killed = onEachRequest(store, (_, __, call) => {
+      if (call.startsWith('put packs/')) throw KILLED;
+    });
+    let condemned: string | undefined;
+    const overtaken = onEachRequest(store, async (_, __, call) => {
+      if (!call.startsWith('put relocations/')) return;
+      condemned = (await repository.keys('packs/')).find((key) => key !== pack)!;
+      const read = await store.read(condemned, { maxBytes: 10_000 });
+      await expect(repository.collect({}, killed.store)).rejects.toBe(KILLED);
+      expect(await repository.keys('packs/')).toEqual([pack]);
+      // A repetition of the request that stored it arrives late.
+      await store.put(condemned, read!.bytes);
+    });
+    await repository.collect({}, overtaken.store);
+    expect(await repository.keys('relocations/')).toHaveLength(1);
+    await collectTwice(repository);
+    // So does one of the requests that removed it.
+    await store.delete([condemned!]);
+    expect(await repository.unreadable()).toEqual([]);
+    await collectTwice(repository);
+    expect(await repository.unreadable()).toEqual([]);
+  });
+});

@@ -118,9 +118,10 @@ describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
   longIt('Repositories passes axe and matches its picture', async () => {
     await show('Repositories');
     await page
-      .getByRole('button', { name: /^Measure/ })
+      .getByRole('button', { name: /^Check the space/ })
       .first()
-      .waitFor();
+      .click();
+    await page.getByText('A collection frees').waitFor();
     await expectScreen('repositories');
   });
 

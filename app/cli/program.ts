@@ -24,6 +24,7 @@ import { addPullCommand } from './commands/pull.ts';
 import { addPushCommand } from './commands/push.ts';
 import { addBranchCommand, addTagCommand } from './commands/refs.ts';
 import { addRemoteCommand } from './commands/remote.ts';
+import { addRepairCommand } from './commands/repair.ts';
 import { addRestoreCommand } from './commands/restore.ts';
 import { addJobCommand } from './commands/saved/job.ts';
 import { addServeCommand } from './commands/serve.ts';
@@ -95,6 +96,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
   'With many machines:': { fleet: addFleetCommand },
   'Care:': {
     verify: addVerifyCommand,
+    repair: addRepairCommand,
     forget: addForgetCommand,
     gc: addCollectCommand,
     upgrade: addUpgradeCommand,

@@ -13,7 +13,7 @@ import { createBandwidthOption } from '../options/global-options.ts';
 import { printCheck } from '../output/check-lines.ts';
 import { parseSize } from '../output/format.ts';
 
-interface VerifyOptions {
+export interface DataOptions {
   /** True if given without a number: read everything. */
   readonly readData?: number | true;
   /** True if given without a value: today's part. */
@@ -29,18 +29,11 @@ export function addVerifyCommand(program: Command, host: CommandHost): void {
     .description(
       'Checks that every object that a commit needs is on the remote with the right size. --read-data downloads all or some of the objects and verifies their content too. --sample reads a bounded part: without a value another thirtieth on each day, so 30 days cover everything. Exit code 1: something is missing or damaged.',
     )
-    .argument('[ref]', 'a branch, a tag or a commit (default: all commits of all branches and tags)')
-    .option('--read-data [percent]', 'percentage of the data to read and hash (default: 100)', parsePercent)
-    .addOption(
-      new Option(
-        '--sample [part]',
-        'read and hash a part: 3/7 (the third of seven), 500 (objects), 2G (bytes) or 5% (default: today’s thirtieth)',
-      )
-        .argParser(parseSample)
-        .conflicts('readData'),
-    )
+    .argument('[ref]', 'a branch, a tag or a commit (default: all commits of all branches and tags)');
+  addDataOptions(command);
+  command
     .addOption(createBandwidthOption())
-    .action((ref: string | undefined, options: VerifyOptions, self: Command) =>
+    .action((ref: string | undefined, options: DataOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
           (await import('../../../engine/jobs/history/last-verified.ts')).verifyAndRecord(context, {
@@ -57,11 +50,25 @@ export function addVerifyCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-/** The part of the request of `verify` and `repair` that says what to read. */
-function dataRequestOf({
+/** The options of `verify` and `repair` that say what to read. */
+export function addDataOptions(command: Command): void {
+  command
+    .option('--read-data [percent]', 'percentage of the data to read and hash (default: 100)', parsePercent)
+    .addOption(
+      new Option(
+        '--sample [part]',
+        'read and hash a part: 3/7 (the third of seven), 500 (objects), 2G (bytes) or 5% (default: today’s thirtieth)',
+      )
+        .argParser(parseSample)
+        .conflicts('readData'),
+    );
+}
+
+/** The same, in the request. */
+export function dataRequestOf({
   readData,
   sample,
-}: VerifyOptions): Pick<VerifyRequest, 'readDataPercent' | 'sample'> {
+}: DataOptions): Pick<VerifyRequest, 'readDataPercent' | 'sample'> {
   if (sample === true) return { sample: { kind: 'today' } };
   if (sample?.kind === 'percent') return { readDataPercent: sample.percent };
   return given({ readDataPercent: readData === true ? 100 : readData, sample });
@@ -99,10 +106,7 @@ const verifyView: CommandView<VerifySummary> = {
     output.result(
       `${formatCount(summary.missing)} missing and ${formatCount(summary.damaged)} damaged of ${scope}: ${formatPlural(summary.affectedPaths, 'path')} cannot be restored in full.`,
     );
-    // Dray never overwrites an object, so a damaged one must be deleted first.
-    const first =
-      summary.damaged > 0 ? 'Delete the damaged objects from the store. Then a workspace' : 'A workspace';
-    output.note(`${first} that still has those files uploads them again with "dray push --no-index".`);
+    output.note('"dray repair" puts back what a workspace still has. Run it in one that has those files.');
   },
   exitCode: (summary) => (isBroken(summary) ? EXIT_FAILED : 0),
 };

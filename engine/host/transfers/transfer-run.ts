@@ -126,7 +126,7 @@ function notWhole({ affectedPaths, damaged, missing }: VerifySummary): DrayError
     'damaged',
     `${objects}: ${formatPlural(affectedPaths, 'path')} cannot be restored in full.`,
     {
-      advice: 'A workspace that still has those files uploads them again with "dray push --no-index".',
+      advice: 'A workspace that still has those files puts them back with "dray repair".',
       data: { reason: 'verified', missing, damaged },
     },
   );

@@ -67,7 +67,8 @@ function neverThere(path: string): DrayError {
   return new DrayError('notFound', message, { data: { path } });
 }
 
-type Found = Pick<PathChange, 'hash' | 'commit'> & Partial<PathChange>;
+type Found = Pick<PathChange, 'hash'> &
+  Partial<Pick<PathChange, 'change' | 'sizeBytes'>> & { readonly commit: Omit<Commit, 'manifest'> };
 
 /** The event of a commit, without the names of its refs, which the caller adds. */
 export function commitEvent(

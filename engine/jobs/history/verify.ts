@@ -8,6 +8,7 @@
 import type { JobContext, VerifyRequest, VerifySummary } from '../../api/jobs.ts';
 import { formatCount, formatPlural } from '../../api/numbers.ts';
 import type { CommitHash, SegmentHash } from '../../model/entry.ts';
+import type { RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readDescriptor } from '../../repository/descriptor.ts';
 import { damaged } from '../../repository/document.ts';
@@ -26,7 +27,28 @@ import { ObjectCheck } from './verify/object-check.ts';
 export async function verify(context: JobContext, request: VerifyRequest): Promise<VerifySummary> {
   using session = await openSession(context, 'verify', 'shared');
   await using remote = await openSessionRemote(session);
-  return await new Verifier(session, { context, clock: session.clock, ...remote }, request).run();
+  const tools = { context, clock: session.clock, ...remote };
+  return (await findDamage(session, tools, request)).summary;
+}
+
+export interface Damage {
+  readonly summary: VerifySummary;
+  /** Refs, commits, segments and other documents that cannot be read. */
+  readonly documents: ReadonlySet<RemoteKey>;
+  /** Objects and packs. */
+  readonly objects: ReadonlyMap<RemoteKey, { readonly isMissing: boolean }>;
+  /** The commits that refs lead to. */
+  readonly commits: ReadonlySet<CommitHash>;
+}
+
+/** @param known Keys of objects that are known to be damaged. */
+export async function findDamage(
+  session: Session,
+  tools: VerifyTools,
+  request: VerifyRequest,
+  known: Iterable<RemoteKey> = [],
+): Promise<Damage> {
+  return await new Verifier(session, tools, request).run(known);
 }
 
 class Verifier {
@@ -38,6 +60,7 @@ class Verifier {
   #commits = 0;
   #forgotten = 0;
   #files = 0;
+  readonly #seen = new Set<CommitHash>();
   readonly #inlineCommits: CommitHash[] = [];
   readonly #segments = new Map<SegmentHash, CommitSegment>();
 
@@ -49,7 +72,7 @@ class Verifier {
     this.#objects = new ObjectCheck(tools);
   }
 
-  async run(): Promise<VerifySummary> {
+  async run(known: Iterable<RemoteKey>): Promise<Damage> {
     this.#tools.context.emit({ type: 'phase', phase: 'verify' });
     await this.#collectCommits();
     const findings = this.#findings;
@@ -57,13 +80,14 @@ class Verifier {
     const content = { findings, inlineCommits: this.#inlineCommits, segments: [...this.#segments.values()] };
     for await (const entries of segmentEntries(this.#tools, content)) objects.note(entries);
     await objects.checkExistence();
+    objects.assumeDamaged(known);
     const choice = dataChoiceOf(this.#request, this.#tools.clock);
     if (choice) await objects.readData(choice);
     const affected = await objects.reportDamage(() => committedEntries(this.#tools, content));
     const { missing } = objects;
     const damaged = objects.damaged + findings.unreadable;
     this.#emitTotals(missing + damaged, choice !== undefined);
-    return {
+    const summary = {
       commits: this.#commits,
       forgotten: this.#forgotten,
       files: this.#files,
@@ -77,6 +101,7 @@ class Verifier {
       affectedPaths: affected + findings.unlistedFiles,
       requests: this.#tools.meter.totals(),
     };
+    return { summary, documents: findings.keys, objects: objects.faults, commits: this.#seen };
   }
 
   async #collectCommits(): Promise<void> {
@@ -98,7 +123,7 @@ class Verifier {
       else this.#noteCommit(hash, commit);
     };
     const commits = (tips ?? []).map(({ commit }) => commit);
-    await walkCommits(this.#tools, { tips: commits, findings, onCommit });
+    await walkCommits(this.#tools, { tips: commits, findings, onCommit, seen: this.#seen });
   }
 
   #noteCommit(hash: CommitHash, { manifest, totals }: Commit): void {

@@ -28,7 +28,7 @@ import { readSegment, writeSegment } from '../../repository/manifest/stored-segm
 import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { changesFromBase } from '../session/base-changes.ts';
-import { type BaseCommit, fetchCommit, saveBase } from '../session/base-commit.ts';
+import { acceptCommit, type BaseCommit, fetchCommit, saveBase } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
@@ -36,6 +36,7 @@ import { hashFiles, isUnread, unreadAmong } from '../working-copy/hash-files.ts'
 import { toChange } from '../working-copy/working-changes.ts';
 import { authorOf } from './author.ts';
 import { confirmUploads } from './confirm-uploads.ts';
+import { movedOn, type Restoration } from './recheck-base.ts';
 import { forgetUnconfirmedPush, recordUnconfirmedPush } from './unconfirmed-push.ts';
 
 export interface PublishContext {
@@ -45,6 +46,8 @@ export interface PublishContext {
   readonly base: BaseCommit;
   readonly limit: AdaptiveLimit;
   readonly branch: string;
+  /** A repair: the commit has no change of the working copy. */
+  readonly restoration?: Restoration | undefined;
 }
 
 export interface CommitRecord {
@@ -83,7 +86,10 @@ export async function publishChanges(context: PublishContext, record: CommitReco
       relocated = await record.storeAgain();
       storedIn = round;
     }
-    if (tip?.commit !== base.hash) await refuseCollectedBase(context, tip);
+    if (tip?.commit !== base.hash) {
+      if (context.restoration) throw movedOn(context.branch);
+      await refuseCollectedBase(context, tip);
+    }
     own ??= await writeOwn();
     // A removed branch is created again, like a new one.
     const isOnBase = tip === undefined || tip.commit === base.hash;
@@ -111,7 +117,8 @@ export async function publishChanges(context: PublishContext, record: CommitReco
     beforeMove: () => recordUnconfirmedPush(session, link, own!.hash),
     afterFailure: () => forgetUnconfirmedPush(session),
   });
-  accept(context, own!.hash);
+  if (context.restoration) acceptRestored(context, own!.hash, relocated);
+  else accept(context, own!.hash);
   forgetUnconfirmedPush(session);
   return { commit: published.commit, ...(mergedWith === undefined ? {} : { mergedWith }) };
 }
@@ -215,12 +222,15 @@ async function writeOwnCommit(
   context: PublishContext,
   { message, relocated }: Pick<CommitRecord, 'message' | 'relocated'>,
 ): Promise<WrittenCommit> {
-  const { base } = context;
+  const { base, restoration } = context;
+  const own = restoration ? [] : ownChanges(context);
+  // A commit that nobody can read would end the history of the branch.
+  const parents = isCommitReplaced(context) ? base.commit!.parents : base.hash ? [base.hash] : [];
   return writeCommitOver(context, base.commit, {
     confirmContent: () => confirmUploads(context),
-    parents: base.hash ? [base.hash] : [],
+    parents,
     message,
-    changes: relocated.length === 0 ? ownChanges(context) : [withRelocated(ownChanges(context), relocated)],
+    changes: relocated.length === 0 ? own : [withRelocated(own, relocated)],
     loadSegment: (segment) => loadBaseSegment(context, segment),
   });
 }
@@ -325,6 +335,11 @@ function* ownChanges(context: PublishContext): Generator<readonly EntryChange[]>
   }
 }
 
+/** Whether a repair leaves the base commit out of the history, because its object is damaged. */
+export function isCommitReplaced({ base, restoration }: PublishContext): boolean {
+  return base.hash !== undefined && restoration?.replaced.has(commitKey(base.hash)) === true;
+}
+
 /** A change in the working copy overrides a mere change of place. */
 function withRelocated(
   own: Iterable<readonly EntryChange[]>,
@@ -351,6 +366,15 @@ async function loadBaseSegment(context: PublishContext, segment: SegmentRef): Pr
   const { session, store, link } = context;
   const known = session.index.files.baseEntries(segment.first, segment.last, link.known.id);
   return known ?? readSegment(store, segment, { signal: session.context.signal });
+}
+
+function acceptRestored(
+  { link, session }: PublishContext,
+  own: CommitHash,
+  relocated: readonly EntryChange[],
+): void {
+  const changes = relocated.map(({ entry, path }) => ({ path, before: entry, after: entry }));
+  acceptCommit(session, link, { hash: own, changes });
 }
 
 function accept(context: PublishContext, own: CommitHash): void {

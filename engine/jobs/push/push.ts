@@ -25,9 +25,23 @@ import { emitChanges, readChanges } from '../working-copy/working-changes.ts';
 import { confirmUploads } from './confirm-uploads.ts';
 import { refuseEmptied } from './emptied-files.ts';
 import { warnOfCollisions } from './name-collision-warning.ts';
-import { type CommitRecord, mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
+import {
+  type CommitRecord,
+  isCommitReplaced,
+  mergeOntoTip,
+  type PublishContext,
+  publishChanges,
+} from './publish-commit.ts';
 import { createPushForecast, type PushForecast } from './push-forecast.ts';
-import { forgetRemote, recheckBase, relocatedEntries } from './recheck-base.ts';
+import {
+  forgetFaulty,
+  forgetRemote,
+  type Restoration,
+  recheckBase,
+  relocatedEntries,
+  rememberIntact,
+  restoredEntries,
+} from './recheck-base.ts';
 import { checkSkip, leaveOutSkipped } from './skipped-paths.ts';
 import { settleUnconfirmedPush } from './unconfirmed-push.ts';
 import { uploadFiles } from './upload-files.ts';
@@ -47,6 +61,37 @@ export async function push(context: JobContext, request: PushRequest): Promise<P
  */
 function makesFolder({ config, remoteName }: Session, { dryRun = false }: PushRequest): boolean {
   return !dryRun && config.remotes[remoteName]?.repository === undefined;
+}
+
+/**
+ * Stores again what the base lacks, from the working copy, and commits new places. It leaves the changes of
+ * the working copy alone.
+ * @throws `conflict` if the branch is not at the base
+ */
+export async function restoreBase(
+  session: Session,
+  remote: OpenedRemote,
+  restoration: Restoration,
+): Promise<PushSummary> {
+  const prepared = await preparePush(session, remote, { noIndex: true }, restoration);
+  const sent = await uploadFiles({ ...prepared, meter: remote.meter, forecast: undefined });
+  let uploads = { uploadedObjects: sent.objects, uploadedBytes: sent.bytes };
+  const outcome = { failed: prepared.failed + sent.failed, changes: NO_CHANGES };
+  const relocated = await restoredEntries({ ...prepared, restoration });
+  if (relocated.length === 0 && !isCommitReplaced(prepared)) {
+    await confirmUploads(prepared);
+    return { ...summary(prepared, { commit: tipOf(prepared), ...outcome }), ...uploads };
+  }
+  const storeAgain = async () => {
+    const again = await uploadFiles({ ...prepared, meter: remote.meter, forecast: undefined });
+    uploads = {
+      uploadedObjects: uploads.uploadedObjects + again.objects,
+      uploadedBytes: uploads.uploadedBytes + again.bytes,
+    };
+    return restoredEntries({ ...prepared, restoration });
+  };
+  const published = await publish(prepared, { ...outcome, relocated, storeAgain });
+  return { ...published, ...uploads };
 }
 
 async function pushTo(session: Session, remote: OpenedRemote, request: PushRequest): Promise<PushSummary> {
@@ -92,6 +137,7 @@ async function preparePush(
   session: Session,
   remote: OpenedRemote,
   request: PushRequest,
+  restoration?: Restoration,
 ): Promise<PreparedPush> {
   const { limit, store } = remote;
   const { settings } = session.index;
@@ -101,7 +147,8 @@ async function preparePush(
   const failed = reportProblems(session, scanned.problems);
   if (request.dryRun !== true) sweepUnfinished(session, scanned.problems);
   await settleUnconfirmedPush(session, store, link);
-  if (isInDoubt) forgetRemote(session, link);
+  if (restoration) forgetFaulty(session, link, restoration);
+  else if (isInDoubt) forgetRemote(session, link);
   const wasSettled = scannedAgainst !== undefined && settings.base === scannedAgainst;
   const base = await ensureBase(session, store, link, { isInDoubt });
   await refuseInterruptedPull(session, store, base);
@@ -111,11 +158,12 @@ async function preparePush(
     forgetCutRuns(session);
   }
   const query = openExistenceQuery(session, remote, link, { base, mode: request.query });
-  if (isInDoubt) await recheckBase({ session, store, link, base, query });
+  if (restoration) await rememberIntact({ session, store, link, base, restoration });
+  else if (isInDoubt) await recheckBase({ session, store, link, base, query });
   leaveOutSkipped(session, request);
   // The scan compared with the base rows it found, which may have been another remote's.
   const isUnchanged = scanned.differing === 0 && wasSettled && settings.base === scannedAgainst;
-  const publishing = { session, store, link, base, limit, branch: session.state.branch };
+  const publishing = { session, store, link, base, limit, branch: session.state.branch, restoration };
   return { ...publishing, request, remote, query, isUnchanged, failed };
 }
 

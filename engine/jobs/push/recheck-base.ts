@@ -7,9 +7,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../api/error.ts';
 import type { Chunk, Entry, FileEntry, PackHash } from '../../model/entry.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
-import type { ObjectStore } from '../../remotes/object-store.ts';
-import { hashFromPackKey, PACKS_PREFIX } from '../../repository/keys.ts';
-import type { EntryChange } from '../../repository/manifest/manifest.ts';
+import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import {
+  hashFromAnyObjectKey,
+  hashFromPackKey,
+  objectKey,
+  PACKS_PREFIX,
+  segmentKey,
+} from '../../repository/keys.ts';
+import { keysOfEntry } from '../../repository/manifest/entry-keys.ts';
+import { EMPTY_MANIFEST, type EntryChange } from '../../repository/manifest/manifest.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { type BaseCommit, rememberBlob } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
@@ -25,16 +32,96 @@ export interface RecheckOptions {
 }
 
 /** @throws `conflict` when the branch has moved on: a repair would not mend the commit that it names now */
-export function forgetRemote(session: Session, link: LinkedRepository): void {
+function checkAtBase(session: Session, link: LinkedRepository): void {
   const base = session.state.bases[session.remoteName];
-  if (link.tip && base !== undefined && link.tip.commit !== base) {
-    throw new DrayError('conflict', `The branch ${session.state.branch} has moved on. Pull first.`, {
-      data: { branch: session.state.branch },
-      advice: 'Then push with --no-index.',
-    });
-  }
+  if (link.tip && base !== undefined && link.tip.commit !== base) throw movedOn(session.state.branch);
+}
+
+/** @throws `conflict` */
+export function forgetRemote(session: Session, link: LinkedRepository): void {
+  checkAtBase(session, link);
   session.index.repositories.forgetObjects(link.known.id);
   session.index.settings.base = undefined;
+}
+
+export function movedOn(branch: string): DrayError {
+  return new DrayError('conflict', `The branch ${branch} has moved on. Pull first.`, {
+    data: { branch },
+    advice: 'Then run the command again.',
+  });
+}
+
+/** What a repair knows: it restores only the base, and leaves changes of the working copy alone. */
+export interface Restoration {
+  /** Objects and packs that are missing or damaged. */
+  readonly faulty: ReadonlySet<RemoteKey>;
+  /** Segments and commits whose keys must not be named any more; their bytes are known. */
+  readonly replaced: ReadonlySet<RemoteKey>;
+}
+
+/**
+ * The rest of the index stays: after a kill the next repair may need its rows for a damaged segment.
+ * @throws `conflict`
+ */
+export function forgetFaulty(session: Session, link: LinkedRepository, { faulty }: Restoration): void {
+  checkAtBase(session, link);
+  session.index.transaction(() => {
+    for (const key of faulty) {
+      const [blob, pack] = [hashFromAnyObjectKey(key), hashFromPackKey(key)];
+      if (blob) link.blobs.removeObject(blob);
+      if (pack) link.blobs.removePack(pack);
+    }
+  });
+}
+
+type RestoreOptions = Omit<RecheckOptions, 'query'> & { readonly restoration: Restoration };
+
+/** Like `recheckBase`, without a question: the rest is on the remote. */
+export async function rememberIntact(options: RestoreOptions): Promise<void> {
+  const { base, link, restoration, session, store } = options;
+  if (!base.commit) return;
+  for await (const entries of readEntries(store, base.commit, { signal: session.context.signal })) {
+    session.index.transaction(() => {
+      for (const entry of entries.filter(isStored)) {
+        if (isIntact(entry, restoration)) {
+          rememberBlob(link, entry);
+          continue;
+        }
+        // Nobody has looked at another place that the index may know.
+        link.blobs.remove(entry.blob);
+        if (entry.location.in === 'chunks')
+          for (const { hash, sizeBytes: _, ...stored } of entry.location.chunks)
+            if (!restoration.faulty.has(objectKey(hash, stored.generation)))
+              link.blobs.add(hash, { in: 'object', ...stored });
+      }
+    });
+  }
+}
+
+/** The entries of the base whose content has a new place, and one entry of each segment to be replaced. */
+export async function restoredEntries(options: RestoreOptions): Promise<readonly EntryChange[]> {
+  const { base, link, restoration, session, store } = options;
+  const { manifest = EMPTY_MANIFEST } = base.commit ?? {};
+  const rewritten = new Set<string>();
+  if (manifest.kind === 'segments')
+    for (const { first, hash } of manifest.segments)
+      if (restoration.replaced.has(segmentKey(hash))) rewritten.add(first);
+  const changes: EntryChange[] = [];
+  for await (const entries of readEntries(store, { manifest }, { signal: session.context.signal })) {
+    for (const entry of entries) {
+      const isFaulty = isStored(entry) && !isIntact(entry, restoration);
+      const location = isFaulty ? link.blobs.locate(entry.blob) : undefined;
+      if (isFaulty && location && !isDeepStrictEqual(entry.location, location))
+        changes.push({ path: entry.path, entry: { ...entry, location } });
+      else if (rewritten.has(entry.path)) changes.push({ path: entry.path, entry });
+    }
+  }
+  return changes;
+}
+
+function isIntact(entry: FileEntry, { faulty }: Restoration): boolean {
+  for (const key of keysOfEntry(entry)) if (faulty.has(key)) return false;
+  return true;
 }
 
 /** Records in the index which of the base's blobs are on the remote. */

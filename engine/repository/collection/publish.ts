@@ -29,6 +29,8 @@ export interface PublishOptions extends CallOptions {
   readonly repository: string;
   /** The ref as it was last read; undefined: it does not exist. */
   readonly tip: StoredRef | undefined;
+  /** The etag of a ref that cannot be read, and that a new one replaces. */
+  readonly unreadable?: string | undefined;
   /** Undefined: the repository does not collect garbage. */
   readonly view: CollectionView | undefined;
   readonly clock: Clock;
@@ -89,15 +91,16 @@ async function moveExisting(
  * @returns False if the ref exists now, or if a round has begun: then what `prepare` stored may be condemned.
  */
 async function makeNew(options: PublishOptions, commit: CommitHash): Promise<boolean> {
-  const { name, repository, signal, store, view } = options;
+  const { name, repository, signal, store, unreadable, view } = options;
   const call = signal ? { signal } : {};
+  const expected = unreadable === undefined ? { absent: true as const } : { etag: unreadable };
   if (!view) {
     const value = { commit, epoch: 0, repository };
-    return (await moveRef(store, name, value, { absent: true }, call)).moved;
+    return (await moveRef(store, name, value, expected, call)).moved;
   }
   const live = { commit, epoch: view.round, repository, collects: true, state: 'live' } as const;
   const pending = { ...live, state: 'pending', nonce: randomUUID() } as const;
-  let { current, written } = await writeAnyRef(store, name, pending, { absent: true }, call);
+  let { current, written } = await writeAnyRef(store, name, pending, expected, call);
   // A removed ref is made again. The maker of a pending one was killed, or loses this race.
   if (!written && current && current.state !== 'live')
     ({ current, written } = await writeAnyRef(store, name, pending, { etag: current.etag }, call));

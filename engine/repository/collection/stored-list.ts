@@ -2,12 +2,21 @@
 import { hash as hashOf } from 'node:crypto';
 import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { readChecked } from '../../base/read-checked.ts';
-import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+import type { CallOptions, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import { damaged } from '../document.ts';
 import { collectionListKey } from '../keys.ts';
 
 /** 60,000,000 keys in an avoid list; a key list has 100,000 keys of at most 90 bytes. */
 const LIST_MAX_BYTES = 256 * 1024 * 1024;
+
+export function encodeList(raw: Uint8Array): {
+  readonly name: string;
+  readonly key: RemoteKey;
+  readonly bytes: Uint8Array;
+} {
+  const name = hashOf('sha256', raw, 'hex');
+  return { name, key: collectionListKey(name), bytes: zstdCompressSync(raw) };
+}
 
 /** One request. @returns The list's name. */
 export async function writeList(
@@ -15,10 +24,9 @@ export async function writeList(
   raw: Uint8Array,
   options: CallOptions = {},
 ): Promise<string> {
-  const name = hashOf('sha256', raw, 'hex');
-  const bytes = zstdCompressSync(raw);
+  const { bytes, key, name } = encodeList(raw);
   const checksum = { crc32: crc32(bytes) };
-  await store.put(collectionListKey(name), bytes, { ...options, condition: { absent: true }, checksum });
+  await store.put(key, bytes, { ...options, condition: { absent: true }, checksum });
   return name;
 }
 

@@ -1,6 +1,7 @@
 /** The context of a verification, and the damage that it finds outside of content. */
 import { DrayError } from '../../../api/error.ts';
 import type { CommitHash, SegmentHash } from '../../../model/entry.ts';
+import type { RemoteKey } from '../../../remotes/object-store.ts';
 import type { SegmentRef } from '../../../repository/manifest/manifest.ts';
 import type { Session } from '../../session/open-workspace.ts';
 import type { OpenedRemote } from '../../session/opened-remote.ts';
@@ -20,11 +21,17 @@ export type FindingsReport = Pick<Findings, 'report'>;
 export class Findings {
   readonly #context: VerifyTools['context'];
   readonly #segments = new Set<SegmentHash>();
+  readonly #keys = new Set<RemoteKey>();
   #unreadable = 0;
   #unlistedFiles = 0;
 
   constructor({ context }: Pick<VerifyTools, 'context'>) {
     this.#context = context;
+  }
+
+  /** Those whose key the error says. */
+  get keys(): ReadonlySet<RemoteKey> {
+    return this.#keys;
   }
 
   get unreadable(): number {
@@ -44,6 +51,7 @@ export class Findings {
   report(error: unknown, place?: CommitSegment): void {
     if (!isFinding(error)) throw error;
     this.#unreadable += 1;
+    if (typeof error.data.key === 'string') this.#keys.add(error.data.key);
     let detail = error.message;
     if (place) {
       const { hash, first, last, files } = place.segment;

@@ -23,6 +23,7 @@ import { createTraffic } from '../../session/traffic.ts';
 import { chooseData, type DataChoice, nameIn } from './choose-data.ts';
 import { isFinding, type VerifyTools } from './findings.ts';
 
+const OTHER_BYTES = 'does not contain the bytes that its name says';
 const LIST_FROM_OBJECTS = 500;
 const REPORTED_PATHS_MAX = 1000;
 /** Compressed objects in memory, with their content. */
@@ -67,6 +68,19 @@ export class ObjectCheck {
 
   get objects(): number {
     return this.#count(({ movedTo }) => !movedTo);
+  }
+
+  /** The faulty ones. */
+  get faults(): ReadonlyMap<RemoteKey, Pick<NamedObject, 'isMissing'>> {
+    return new Map([...this.#objects].filter(([, { fault }]) => fault !== undefined));
+  }
+
+  /** Of objects that were read before, and are there. */
+  assumeDamaged(keys: Iterable<RemoteKey>): void {
+    for (const key of keys) {
+      const object = this.#objects.get(key);
+      if (object) object.fault ??= OTHER_BYTES;
+    }
   }
 
   get readBytes(): number {

@@ -1,0 +1,96 @@
+import type { Command } from 'commander';
+import { DrayError } from '../../../engine/api/error.ts';
+import { given } from '../../../engine/api/given.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import type { RepairSummary } from '../../../engine/api/repair.ts';
+import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
+import { addExamples } from '../options/examples.ts';
+import { createBandwidthOption } from '../options/global-options.ts';
+import { printCheck } from '../output/check-lines.ts';
+import { addDataOptions, type DataOptions, dataRequestOf } from './verify.ts';
+
+interface RepairOptions extends DataOptions {
+  readonly branch?: string;
+  readonly dryRun?: true;
+}
+
+export function addRepairCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('repair')
+    .summary('rebuild what the remote has lost')
+    .description(
+      'Finds what is missing or damaged on the remote, as verify does, and puts back what this workspace still has. A damaged object is never overwritten: its content gets a new key, and a commit on top of the branch names it. It lists commits that no branch leads to; with --branch it makes a branch again at one of them. Exit code 1: something is still missing or damaged.',
+    )
+    .argument('[commit]', 'for --branch: the commit (default: the one that this workspace has)')
+    .option('--branch <name>', 'make this branch again, if it is missing or damaged')
+    .option('-n, --dry-run', 'show what is missing or damaged, and write nothing');
+  addDataOptions(command);
+  command
+    .addOption(createBandwidthOption())
+    .action((commit: string | undefined, options: RepairOptions, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) => {
+          const { branch, dryRun } = options;
+          if (commit !== undefined && branch === undefined)
+            throw new DrayError('usage', 'A commit needs --branch NAME, the branch to make.');
+          return (await import('../../../engine/jobs/repair/repair.ts')).repair(context, {
+            ...given({ branch, commit, dryRun }),
+            ...dataRequestOf(options),
+          });
+        },
+        view: repairView,
+        resumable: true,
+      }),
+    );
+  addExamples(command, [
+    ['dray repair --dry-run', 'what is missing, and which commits have lost their branch?'],
+    ['dray repair --branch main 3f9c21ab', 'the branch is gone: make it again'],
+    ['dray repair --read-data', 'find damaged bytes too, and store that content again'],
+  ]);
+}
+
+const repairView: CommandView<RepairSummary> = {
+  onEvent: (event, output) => {
+    printCheck(event, output);
+    if (event.type !== 'commit') return;
+    const { author, commit, files, message, time } = event;
+    output.result(
+      `no branch  ${commit.slice(0, 12)}  ${time}  ${formatPlural(files, 'file')}  ${author}: ${message.split('\n')[0]}`,
+    );
+  },
+  onSummary: (summary, output) => {
+    for (const line of resultLines(summary)) output.result(line);
+    if (summary.unnamed > 0)
+      output.note(
+        `${formatPlural(summary.unnamed, 'commit')} without a branch or a tag, newest first. "dray repair --branch NAME COMMIT" makes a branch of one.`,
+      );
+  },
+  exitCode: ({ left }) => (left > 0 ? EXIT_FAILED : 0),
+};
+
+function resultLines(summary: RepairSummary): string[] {
+  const { affectedPaths, branch, commit, found, left, leftInBranch, result } = summary;
+  const { uploadedBytes, uploadedObjects } = summary;
+  if (result === 'nothingToRepair') return ['Nothing to repair.'];
+  const lines: string[] = [];
+  const short = commit?.slice(0, 10) ?? '';
+  if (result === 'wouldRepair' && branch === undefined)
+    lines.push(`${formatCount(found)} missing or damaged. Nothing was written.`);
+  else if (result === 'wouldRepair') lines.push(`Would make the branch ${branch} at ${short}.`);
+  else if (result === 'notRepaired' && summary.unnamed > 0)
+    lines.push('Nothing was repaired yet: first make the branch again.');
+  else if (result === 'notRepaired')
+    lines.push('Nothing could be repaired from this workspace. Another one may still have the files.');
+  else if (uploadedObjects === 0 && branch !== undefined) lines.push(`${branch} is at ${short}.`);
+  else
+    lines.push(
+      `Repaired ${formatCount(found - left)} of ${formatCount(found)}: ${formatPlural(uploadedObjects, 'object')} stored again (${formatBytes(uploadedBytes)})${branch === undefined ? '' : `, ${branch} is at ${short}`}.`,
+    );
+  if (left === 0) return lines;
+  const where =
+    leftInBranch === 0
+      ? 'Only older commits, or other branches and tags, are affected'
+      : `${formatPlural(affectedPaths, 'path')} cannot be restored in full`;
+  lines.push(`${formatCount(left)} still missing or damaged. ${where}.`);
+  return lines;
+}

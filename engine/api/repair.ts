@@ -1,0 +1,28 @@
+/** The contract of `repair`. Isomorphic and JSON-safe. */
+import type { RequestTotals, VerifyRequest } from './jobs.ts';
+
+export interface RepairRequest extends Pick<VerifyRequest, 'readDataPercent' | 'sample'> {
+  /** Only makes this branch again, at `commit`. */
+  readonly branch?: string;
+  readonly commit?: string;
+  readonly dryRun?: boolean;
+}
+export interface RepairSummary {
+  readonly result: 'repaired' | 'nothingToRepair' | 'notRepaired' | 'wouldRepair';
+  /** Refs, commits, segments, objects and packs that were missing or damaged. */
+  readonly found: number;
+  /** The part of these that is still missing or damaged for some commit. */
+  readonly left: number;
+  /** The same for the newest commit of the workspace's branch. */
+  readonly leftInBranch: number;
+  /** Paths (of all commits) that cannot be had whole. */
+  readonly affectedPaths: number;
+  readonly uploadedObjects: number;
+  readonly uploadedBytes: number;
+  /** The branch that was made again or got a commit with new places, and its commit. */
+  readonly branch?: string;
+  readonly commit?: string;
+  /** Commits that no branch, tag or other commit names. */
+  readonly unnamed: number;
+  readonly requests: RequestTotals;
+}

@@ -125,6 +125,11 @@ export interface RepositoryGarbage {
   /** Needed by no commit either, but younger than a day. */
   readonly youngObjects: number;
   readonly youngBytes: number;
+  /** Packs that a collection would write anew, or wrote, and the bytes that a later one frees by that. */
+  readonly repackedPacks: number;
+  readonly repackedBytes: number;
+  /** True after a collection: this is what it left. */
+  readonly isCollected: boolean;
   /** Commits whose content is kept. */
   readonly commits: number;
   readonly forgottenCommits: number;

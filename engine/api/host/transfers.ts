@@ -1,6 +1,6 @@
 /** The requests for the queue of transfers. */
 import type { ErrorCode, ErrorRecord } from '../error.ts';
-import type { ConflictSide, PullSummary, PushSummary, RequestTotals } from '../jobs.ts';
+import type { CollectSummary, ConflictSide, PullSummary, PushSummary, RequestTotals } from '../jobs.ts';
 import type { Nothing } from './in-workspace.ts';
 
 export interface TransfersRequests {
@@ -131,7 +131,7 @@ export interface Transfer {
   /** The current limit of requests in flight, which the engine adapts to the link. */
   readonly inFlightMax?: number;
   readonly requests?: RequestTotals;
-  readonly summary?: PushSummary | PullSummary | object;
+  readonly summary?: PushSummary | PullSummary | CollectSummary | object;
   /** The reason why a waiting transfer has not started. */
   readonly waitsFor?: string;
   /** Why the transfer waits. Cleared when the cause has passed. */

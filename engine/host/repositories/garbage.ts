@@ -33,7 +33,7 @@ export async function noteCollected(
   );
   if (!place) return;
   const { removedBytes, removedObjects } = summary;
-  const left = garbageIn(
+  const found = garbageIn(
     {
       ...summary,
       ...{ objects: summary.objects - removedObjects, bytes: summary.bytes - removedBytes },
@@ -42,6 +42,7 @@ export async function noteCollected(
     },
     host.clock.nowMs(),
   );
+  const left = { ...found, isCollected: true };
   await openRepositoryFile(host).change(place.id, (known) => {
     if (!known?.stored) return known && { ...known, garbage: left };
     const { bytes, objects, recordBytes } = known.stored;
@@ -55,13 +56,14 @@ export async function noteCollected(
 }
 
 function garbageIn(summary: CollectSummary, nowMs: number): Garbage {
-  const { bytes, commits, forgottenCommits, objects, savedDollarsPerMonth, youngBytes, youngObjects } =
-    summary;
+  const { bytes, commits, forgottenCommits, objects, savedDollarsPerMonth } = summary;
+  const { repackedBytes, repackedPacks, youngBytes, youngObjects } = summary;
   return {
     at: new Date(nowMs).toISOString(),
-    ...{ objects, bytes, commits, forgottenCommits, youngObjects, youngBytes },
+    ...{ objects, bytes, commits, forgottenCommits, youngObjects, youngBytes, repackedPacks, repackedBytes },
     garbageObjects: summary.removedObjects,
     garbageBytes: summary.removedBytes,
+    isCollected: false,
     ...(savedDollarsPerMonth === undefined ? {} : { savedDollarsPerMonth }),
   };
 }

@@ -51,6 +51,7 @@ const RECORD = v.object({
       at: time,
       ...{ objects: count, bytes: count, garbageObjects: count, garbageBytes: count },
       ...{ youngObjects: count, youngBytes: count, commits: count, forgottenCommits: count },
+      ...{ repackedPacks: count, repackedBytes: count, isCollected: v.boolean() },
       savedDollarsPerMonth: v.exactOptional(v.pipe(v.number(), v.minValue(0))),
     }),
   ),

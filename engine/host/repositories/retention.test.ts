@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RepositoryCard } from '../../api/host/repositories.ts';
 import { push } from '../../jobs/push/push.ts';
@@ -102,9 +104,25 @@ describe('the garbage of a repository', () => {
     });
     const { garbage, stored } = await card();
     expect(garbage).toMatchObject({ garbageBytes: 0, youngBytes: 0, commits: 1, forgottenCommits: 3 });
+    expect([found!.isCollected, garbage!.isCollected]).toEqual([false, true]);
     expect(garbage!.bytes).toBe(found!.bytes - found!.youngBytes);
     expect(stored!.bytes).toBe(before!.bytes - found!.youngBytes);
     expect((await collect()).summary).toMatchObject({ result: 'nothingToCollect' });
+  });
+
+  it('may lie in packs with content that is needed, which a collection writes anew', async () => {
+    const { sandbox } = fixture;
+    const names = ['1', '2', '3', '4', '5'];
+    for (const name of names) sandbox.write(`work/${name}`, randomBytes(1_000));
+    await push(testContext(root), {});
+    for (const name of names.slice(1)) rmSync(sandbox.path('work', name));
+    await push(testContext(root), {});
+    await forget(testContext(root), { policy: { keepLast: 1 } });
+    await card();
+    expect((await collect({ graceSeconds: 0 })).summary).toMatchObject({ repackedPacks: 1 });
+    const { garbage } = await card();
+    expect(garbage).toMatchObject({ isCollected: true, repackedPacks: 1 });
+    expect(garbage!.repackedBytes).toBeGreaterThan(4_000);
   });
 
   it('needs a workspace of the repository', async () => {

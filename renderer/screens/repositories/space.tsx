@@ -134,8 +134,8 @@ function useCheck(id: string, onCard: SpaceProps['onCard']): Check {
 }
 
 function Found({ garbage, name }: { readonly garbage: RepositoryGarbage; readonly name: string }) {
-  const { at, bytes, commits, forgottenCommits, garbageBytes, garbageObjects, youngBytes, youngObjects } =
-    garbage;
+  const { at, bytes, commits, forgottenCommits, garbageBytes, garbageObjects } = garbage;
+  const { isCollected, repackedPacks, youngBytes, youngObjects } = garbage;
   const kept = bytes - garbageBytes - youngBytes;
   const forgotten = forgottenCommits === 0 ? '' : `, ${formatPlural(forgottenCommits, 'commit')} forgotten`;
   return (
@@ -163,10 +163,22 @@ function Found({ garbage, name }: { readonly garbage: RepositoryGarbage; readonl
               : `${formatPlural(garbageObjects, 'object')}${savedWords(garbage)}`
           }
         />
-        <Figure label="Checked" value={<Ago moment={at} />} note="by reading all commits" />
+        <Figure
+          label={isCollected ? 'Collected' : 'Checked'}
+          value={<Ago moment={at} />}
+          note={isCollected ? 'this is what it left' : 'by reading all commits'}
+        />
       </Figures>
+      {repackedPacks > 0 && <p className="small faint">{repackedWords(garbage)}</p>}
     </>
   );
+}
+
+/** As the terminal says it. */
+function repackedWords({ isCollected, repackedBytes, repackedPacks }: RepositoryGarbage): string {
+  const packs = formatPlural(repackedPacks, 'pack');
+  const did = isCollected ? `It wrote ${packs} anew` : `A collection would write ${packs} anew`;
+  return `${did}; a later collection frees ${formatBytes(repackedBytes)} by that.`;
 }
 
 /** With its colour in the bar. */

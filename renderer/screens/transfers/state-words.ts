@@ -27,7 +27,7 @@ export function stateWord({ order, phase, state, summary }: Transfer): StateWord
  * resumed copy may find that all files had arrived before its pause, so it is done.
  */
 function doneWord({ kind }: Transfer['order'], summary: Transfer['summary']): StateWord {
-  if (kind === 'gc' && summary && 'removedObjects' in summary && summary.removedObjects === 0)
+  if (kind === 'gc' && summary && 'result' in summary && summary.result === 'nothingToCollect')
     return ['neutral', 'Nothing to remove'];
   if (kind !== 'push' && kind !== 'pull') return DONE;
   const result = summary && 'result' in summary ? summary.result : undefined;

@@ -73,6 +73,9 @@ describe('The text of a transfer', () => {
       summary: { removedObjects: 1, removedBytes: 2048 },
     } as const;
     expect([describeBytes(done), describeFiles(done)]).toEqual(['2.0 KiB freed', '1 object removed']);
+    expect(describeFiles({ ...done, summary: { ...done.summary, repackedPacks: 2 } })).toBe(
+      '2 packs written anew',
+    );
   });
 
   it('offers a retry only for failed or cancelled transfers', () => {

@@ -103,6 +103,8 @@ function describeFreed({ summary }: Transfer): string {
 }
 
 function describeCollected({ filesDone, phase, summary }: Transfer): string {
+  if (summary && 'repackedPacks' in summary && summary.repackedPacks !== 0)
+    return `${formatPlural(Number(summary.repackedPacks), 'pack')} written anew`;
   if (summary && 'removedObjects' in summary)
     return `${formatPlural(Number(summary.removedObjects), 'object')} removed`;
   if (phase === 'mark' || filesDone === 0) return '';

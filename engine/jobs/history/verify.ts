@@ -37,6 +37,8 @@ export interface Damage {
   readonly documents: ReadonlySet<RemoteKey>;
   /** Objects and packs. */
   readonly objects: ReadonlyMap<RemoteKey, { readonly isMissing: boolean }>;
+  /** Packs whose content lies in faulty ones now. */
+  readonly moved: ReadonlySet<RemoteKey>;
   /** The commits that refs lead to. */
   readonly commits: ReadonlySet<CommitHash>;
 }
@@ -101,7 +103,13 @@ class Verifier {
       affectedPaths: affected + findings.unlistedFiles,
       requests: this.#tools.meter.totals(),
     };
-    return { summary, documents: findings.keys, objects: objects.faults, commits: this.#seen };
+    return {
+      summary,
+      documents: findings.keys,
+      objects: objects.faults,
+      moved: objects.movedToFaulty,
+      commits: this.#seen,
+    };
   }
 
   async #collectCommits(): Promise<void> {

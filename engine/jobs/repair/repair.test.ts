@@ -121,6 +121,22 @@ describe('repair of content', () => {
     expect(await push(testContext(root), {})).toMatchObject({ result: 'nothingToPush' });
   });
 
+  it('stores again what a collection had moved to a pack that is damaged now', async () => {
+    for (let at = 0; at < 8; at += 1) sandbox.write(`work/packed/${at}`, `${at}`.repeat(50_000));
+    await pushed();
+    const first = keysBelow(remote, 'packs');
+    for (let at = 0; at < 6; at += 1) rmSync(`${root}/packed/${at}`);
+    await pushed();
+    await forget(testContext(root), { policy: { keepLast: 1 } });
+    for (let round = 0; round < 2; round += 1) await collectGarbage(testContext(root), { graceSeconds: 0 });
+    const [moved, ...more] = keysBelow(remote, 'packs');
+    expect([more, first.includes(moved!)]).toEqual([[], false]);
+    spoilObject(remote, moved!, 5);
+    expect(await repaired({ readDataPercent: 100 })).toMatchObject({ result: 'repaired', leftInBranch: 0 });
+    expect(await verified('main')).toMatchObject(WHOLE);
+    await expectCloneEqual();
+  });
+
   it('lets nobody take a damaged object for its content any more', async () => {
     await pushed();
     await cloneWorkspace(testContext(sandbox.folder), { url: remote, directory: 'other' });

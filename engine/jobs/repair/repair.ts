@@ -153,7 +153,7 @@ class Repairer {
     else if (isThere.length + replaced.size > 0) this.#warnOfUpgrade();
     const store = withDocuments(this.#tools.store, replaced);
     const restoration = {
-      faulty: new Set(objects.keys()),
+      faulty: new Set([...objects.keys(), ...damage.moved]),
       replaced: new Set(link.view ? replaced.keys() : []),
     };
     try {

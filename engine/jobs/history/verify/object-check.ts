@@ -75,6 +75,18 @@ export class ObjectCheck {
     return new Map([...this.#objects].filter(([, { fault }]) => fault !== undefined));
   }
 
+  /** The packs whose blobs a collection moved to packs of which one is faulty. */
+  get movedToFaulty(): ReadonlySet<RemoteKey> {
+    const found = new Set<RemoteKey>();
+    const isFaulty = (key: RemoteKey) => found.has(key) || this.#objects.get(key)?.fault !== undefined;
+    // A pack may have been moved several times.
+    for (let before = -1; before !== found.size; ) {
+      before = found.size;
+      for (const [key, { movedTo }] of this.#objects) if (movedTo?.some(isFaulty)) found.add(key);
+    }
+    return found;
+  }
+
   /** Of objects that were read before, and are there. */
   assumeDamaged(keys: Iterable<RemoteKey>): void {
     for (const key of keys) {

@@ -1,6 +1,6 @@
 /** Collections of a repository that commands write and read. */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CollectRequest } from '../../api/jobs.ts';
@@ -11,7 +11,7 @@ import { verify } from '../history/verify.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { pull } from '../pull/pull.ts';
 import { push } from '../push/push.ts';
-import { initIn } from '../remotes/init.fixture.ts';
+import { initWorkspace } from '../remotes/init.ts';
 import { forget } from '../retention/forget.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { describeTree } from '../trees/same-trees.fixture.ts';
@@ -19,14 +19,21 @@ import { collectGarbage } from './collect.ts';
 
 let sandbox: Sandbox;
 let root: string;
-beforeEach(async () => {
+beforeEach(() => {
   sandbox = createSandbox();
-  root = await initIn(sandbox);
+  root = sandbox.path('work');
+  mkdirSync(root);
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
+const contextIn = (folder: string) =>
+  testContext(folder, { environment: { DRAY_AUTHOR: 'tester', DRAY_PASSWORD: 'a secret' } });
+
+const init = (encrypt = false) =>
+  initWorkspace(contextIn(root), { remoteUrl: sandbox.path('store'), ...(encrypt && { encrypt }) });
+
 const collect = (request: CollectRequest = {}) =>
-  collectGarbage(testContext(root), { graceSeconds: 0, ...request });
+  collectGarbage(contextIn(root), { graceSeconds: 0, ...request });
 
 /** The keys below the prefix, as paths of the store's folder. */
 function storedBelow(prefix: string): readonly string[] {
@@ -36,20 +43,21 @@ function storedBelow(prefix: string): readonly string[] {
 }
 
 const clone = (directory: string) =>
-  cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory });
+  cloneWorkspace(contextIn(sandbox.folder), { url: sandbox.path('store'), directory });
 
 /** A pack of five files of which the branch needs one, and an older clone of all five. */
 async function pushSparse(): Promise<void> {
   for (const name of ['1', '2', '3', '4', '5']) sandbox.write(`work/${name}`, randomBytes(1_000));
-  await push(testContext(root), {});
+  await push(contextIn(root), {});
   await clone('older');
   for (const name of ['2', '3', '4', '5']) rmSync(join(root, name));
-  await push(testContext(root), {});
-  await forget(testContext(root), { policy: { keepLast: 1 } });
+  await push(contextIn(root), {});
+  await forget(contextIn(root), { policy: { keepLast: 1 } });
 }
 
 describe('a pack that a collection writes anew', () => {
-  it('can be cloned, pulled, printed, verified and pushed on', async () => {
+  it.each(['a plain', 'an encrypted'])('of %s repository can be read and pushed on', async (kind) => {
+    await init(kind === 'an encrypted');
     await pushSparse();
     const [old] = storedBelow('packs');
     expect(await collect({ dryRun: true })).toMatchObject({ result: 'wouldCollect', repackedPacks: 1 });
@@ -57,29 +65,30 @@ describe('a pack that a collection writes anew', () => {
     expect(await collect()).toMatchObject({ removedObjects: 1, repackedPacks: 0 });
     expect(storedBelow('packs')).toHaveLength(1);
     expect(storedBelow('packs')).not.toContain(old);
-    const found = await verify(testContext(root), { readDataPercent: 100 });
+    const found = await verify(contextIn(root), { readDataPercent: 100 });
     expect(found).toMatchObject({ missing: 0, damaged: 0, objects: 1 });
     await clone('copy');
-    await pull(testContext(sandbox.path('older')), {});
+    await pull(contextIn(sandbox.path('older')), {});
     for (const name of ['copy', 'older'])
       expect(describeTree(sandbox.path(name))).toEqual(describeTree(root));
     const printed: Uint8Array[] = [];
-    await readCommitted(testContext(root), { from: 'main', path: '1' }, async (chunk) => {
+    await readCommitted(contextIn(root), { from: 'main', path: '1' }, async (chunk) => {
       printed.push(Buffer.from(chunk));
     });
     expect(Buffer.concat(printed)).toHaveLength(1_000);
     sandbox.write('work/6', 'six');
-    expect(await push(testContext(root), {})).toMatchObject({ result: 'pushed', uploadedObjects: 1 });
-    expect(await verify(testContext(root), {})).toMatchObject({ missing: 0, damaged: 0 });
+    expect(await push(contextIn(root), {})).toMatchObject({ result: 'pushed', uploadedObjects: 1 });
+    expect(await verify(contextIn(root), {})).toMatchObject({ missing: 0, damaged: 0 });
   });
 
   it('is verified where it is now: with the paths that its loss costs', async () => {
+    await init();
     await pushSparse();
     await collect();
     await collect();
     const [now] = storedBelow('packs');
     rmSync(now!);
-    const context = testContext(root);
+    const context = contextIn(root);
     const found = await verify(context, {});
     expect(found).toMatchObject({ missing: 1, damaged: 0, affectedPaths: 1 });
     expect(eventsOf(context, 'check')).toMatchObject([{ check: 'missing', paths: ['1'] }]);
@@ -87,8 +96,9 @@ describe('a pack that a collection writes anew', () => {
 });
 
 it('a store that does not honour conditional writes is refused', async () => {
+  await init();
   sandbox.write('work/a', 'one');
-  await push(testContext(root), {});
+  await push(contextIn(root), {});
   const workspace = requireWorkspace(root, () => false);
   const { index } = openIndex(workspace.indexPath);
   const { repository } = readConfig(workspace).remotes.origin!;

@@ -38,11 +38,11 @@ export async function repack(tools: WalkTools, mark: Mark, packTarget: number): 
   const view = createCollectionView(tools.store, { signal });
   await view.refresh();
   const repacker = new Repacker(tools, view);
-  for (const { pack, sizeBytes } of sparse) {
+  for (const { pack } of sparse) {
     if (view.avoids(relocationKey(pack))) continue;
     const read = await tools.store.read(packKey(pack), { maxBytes: PACK_MAX_BYTES, signal });
     // Verify reports a damaged pack; here it stays as it is.
-    if (!read || read.bytes.length !== sizeBytes || hashOf('sha256', read.bytes) !== pack) continue;
+    if (!read || hashOf('sha256', read.bytes) !== pack) continue;
     const bytes = Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.length);
     const blobs = parsePack(bytes);
     if (typeof blobs === 'string') continue;

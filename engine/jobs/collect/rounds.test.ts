@@ -140,6 +140,37 @@ describe('a collection', () => {
     },
   );
 
+  it('refuses a state of another repository, whose candidates this one may need', async () => {
+    const [repository, other] = [await createTestRepository(), await createWithGarbage()];
+    await repository.push('main', OLD);
+    const stop = onEachRequest(other.store, async () => {
+      const { state } = (await readCollectionState(other.store)) ?? {};
+      if (state?.phase === 'sealed') throw KILLED;
+    });
+    await expect(other.collect({}, stop.store)).rejects.toBe(KILLED);
+    for (const key of await other.keys('collection')) {
+      const { bytes } = (await other.store.read(key, { maxBytes: 1_000_000 }))!;
+      await repository.store.put(key, bytes);
+    }
+    const keys = await repository.keys();
+    const refusal = { code: 'damaged', data: { key: 'collection.json' } };
+    await expect(repository.collect()).rejects.toMatchObject(refusal);
+    await expect(repository.collect({ dryRun: true })).rejects.toMatchObject(refusal);
+    expect(await repository.keys()).toEqual(keys);
+    expect(await repository.missing()).toEqual([]);
+  });
+
+  it('refuses a list of forgotten commits of another repository', async () => {
+    const [repository, other] = [await createWithGarbage(), await createTestRepository()];
+    await other.forget(await other.push('main', NEW));
+    const { bytes } = (await other.store.read('retention.json', { maxBytes: 1_000_000 }))!;
+    await repository.store.put('retention.json', bytes);
+    const keys = await repository.keys();
+    const refusal = { code: 'damaged', data: { key: 'retention.json' } };
+    await expect(repository.collect()).rejects.toMatchObject(refusal);
+    expect(await repository.keys()).toEqual(keys);
+  });
+
   it('refuses a state that is older than the refs', async () => {
     const repository = await createWithGarbage();
     await repository.collect();

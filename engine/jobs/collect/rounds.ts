@@ -14,7 +14,8 @@ import {
   type StoredState,
   writeCollectionState,
 } from '../../repository/collection/collection-state.ts';
-import { isContentKey } from '../../repository/keys.ts';
+import { damaged } from '../../repository/document.ts';
+import { isContentKey, RETENTION_KEY } from '../../repository/keys.ts';
 import type { AnyRef } from '../../repository/refs.ts';
 import { readRetention } from '../../repository/retention.ts';
 import type { WalkTools } from '../history/verify/find-commits.ts';
@@ -81,7 +82,8 @@ export async function runRounds(tools: RoundTools, options: RoundOptions): Promi
   let isContinued = false;
   let removed: Tally = { objects: 0, bytes: 0 };
   for (let rounds = 0; ; rounds += 1) {
-    let stored = await readCollectionState(tools.store, { signal: tools.context.signal });
+    const { repository } = options;
+    let stored = await readCollectionState(tools.store, { repository, signal: tools.context.signal });
     if (stored && stored.state.phase !== 'done') {
       isContinued = true;
       if (!options.dryRun) {
@@ -151,7 +153,7 @@ async function markGarbage(
   const { clock, context, limit, progress, store } = tools;
   const { signal } = context;
   progress.phase('mark');
-  const forgotten = await readForgottenList(tools);
+  const forgotten = await readForgottenList(tools, repository);
   const refs = await readAllRefs(tools);
   if (await isOutdated(tools, refs, stored)) return 'outdated';
   // The fence removes pending refs, and the second mark meets those that are made again.
@@ -245,7 +247,7 @@ async function sealedState(
   tools.progress.phase('mark');
   const mark = first ?? new Mark(tools);
   const before = first?.live.size;
-  const forgotten = (await readForgottenList(tools)).slice(0, state.forgotten);
+  const forgotten = (await readForgottenList(tools, state.repository)).slice(0, state.forgotten);
   await mark.add(await readAllRefs(tools), new Set(forgotten), state.avoid);
   // The first mark found none of the candidates, so without a new key there is nothing to rescue.
   if (mark.live.size === before) return { ...state, phase: 'sealed' };
@@ -284,8 +286,16 @@ async function isOutdated(
 }
 
 /** In the order in which they were forgotten. */
-async function readForgottenList({ context: { signal }, store }: RoundTools): Promise<readonly CommitHash[]> {
-  return (await readRetention(store, { signal }))?.forgotten ?? [];
+async function readForgottenList(
+  { context: { signal }, store }: RoundTools,
+  repository: string,
+): Promise<readonly CommitHash[]> {
+  const retention = await readRetention(store, { signal });
+  if (retention && retention.repository !== repository) {
+    const reason = `it belongs to the repository ${retention.repository}, and this one is ${repository}`;
+    throw damaged(RETENTION_KEY, reason);
+  }
+  return retention?.forgotten ?? [];
 }
 
 function createTally() {

@@ -189,7 +189,7 @@ async function place(
     );
   }
   if (existing) checkStillAt(existing, at);
-  const view = await viewOf(session, store, existing);
+  const view = await viewOf(session, store, { existing, repository: content.commit.repository });
   await publish({
     store,
     name: `${kind}/${name}`,
@@ -222,13 +222,13 @@ function changedElsewhere(kind: RefKind, name: string): DrayError {
 async function viewOf(
   session: Session,
   store: ObjectStore,
-  existing: StoredRef | undefined,
+  { existing, repository }: { readonly existing: StoredRef | undefined; readonly repository: string },
 ): Promise<CollectionView | undefined> {
   const { signal } = session.context;
   const known = existing ?? (await readRef(store, `heads/${session.state.branch}`, { signal }));
   const descriptor = known ? undefined : await readDescriptor(store, { signal });
   const collects = known?.collects === true || (descriptor !== undefined && collectsGarbage(descriptor));
-  return collects ? createCollectionView(store, { signal }) : undefined;
+  return collects ? createCollectionView(store, { repository, signal }) : undefined;
 }
 
 function wordFor(kind: RefKind): string {

@@ -171,7 +171,7 @@ async function bind(
   collects: boolean,
 ): Promise<LinkedRepository> {
   const known = session.index.repositories.bind(facts.uuid);
-  const view = collects ? openWorkspaceCollection(session, store, known) : undefined;
+  const view = collects ? openWorkspaceCollection(session, store, { known, uuid: facts.uuid }) : undefined;
   if (facts.tip && view && facts.tip.epoch !== view.round) await view.refresh();
   return { ...facts, known, view, blobs: session.index.blobsOf(known.id) };
 }

@@ -18,7 +18,7 @@ import type { Session } from './open-workspace.ts';
 export function openWorkspaceCollection(
   session: Session,
   store: ObjectStore,
-  known: KnownRepository,
+  { known, uuid }: { readonly known: KnownRepository; readonly uuid: string },
 ): CollectionView {
   const { index } = session;
   const blobs = index.blobsOf(known.id);
@@ -35,6 +35,7 @@ export function openWorkspaceCollection(
     if (isOlder) session.context.emit({ type: 'warning', warning: 'epochChanged', message: OLDER });
   };
   const view = createCollectionView(store, {
+    repository: uuid,
     known: { round, lists: round === 0 ? new Map() : index.repositories.avoidLists(known.id) },
     onRound,
     signal: session.context.signal,

@@ -33,7 +33,7 @@ export async function checkWhole(
 ): Promise<void> {
   const read = given ?? ((hash: CommitHash) => readCommit(store, hash, call));
   // First the state, then the ref: a round that is sealed now has seen what the ref named before.
-  const stored = await readCollectionState(store, call);
+  const stored = await readCollectionState(store, { repository: commit.commit.repository, ...call });
   if (!stored) return;
   if (stored.state.round !== view.round) await view.refresh();
   try {

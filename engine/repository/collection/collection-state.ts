@@ -11,7 +11,7 @@
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
-import { checkSchema, FEATURE_COLLECTION, FORMAT, parseDocument } from '../document.ts';
+import { checkSchema, damaged, FEATURE_COLLECTION, FORMAT, parseDocument } from '../document.ts';
 import { COLLECTION_KEY, isHash } from '../keys.ts';
 
 const STATE_MAX_BYTES = 16 * 1024 * 1024;
@@ -51,14 +51,24 @@ export interface StoredState {
   readonly etag: string;
 }
 
+export interface ReadStateOptions extends CallOptions {
+  /** The id that the state must have: another repository's candidates may be content that this one needs. */
+  readonly repository?: string | undefined;
+}
+
 /** One request. Undefined before the first round. @throws `damaged`, `formatTooNew` */
 export async function readCollectionState(
   store: ObjectStore,
-  options: CallOptions = {},
+  { repository, ...options }: ReadStateOptions = {},
 ): Promise<StoredState | undefined> {
   const read = await store.read(COLLECTION_KEY, { ...options, maxBytes: STATE_MAX_BYTES });
   if (!read) return undefined;
   const state = checkSchema(COLLECTION_KEY, stateSchema, parseDocument(COLLECTION_KEY, read.bytes));
+  if (repository !== undefined && state.repository !== repository)
+    throw damaged(
+      COLLECTION_KEY,
+      `it belongs to the repository ${state.repository}, and this one is ${repository}`,
+    );
   return { state, etag: read.etag };
 }
 

@@ -4,11 +4,11 @@
  */
 import { isDamage } from '../../base/read-checked.ts';
 import type { BlobHash, StoredBlob } from '../../model/entry.ts';
-import type { CallOptions, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import { objectKey } from '../keys.ts';
 import type { KeysToAvoid } from '../manifest/segment.ts';
 import { avoidValueOf, decodeAvoidList, hasValue } from './avoid-list.ts';
-import { readCollectionState } from './collection-state.ts';
+import { type ReadStateOptions, readCollectionState } from './collection-state.ts';
 import { readList } from './stored-list.ts';
 
 /** Keeps the lists between runs. */
@@ -35,7 +35,7 @@ export function newObjectKey(keys: KeysToAvoid | undefined, hash: BlobHash): Rem
   return objectKey(hash, newObject(keys, hash).generation);
 }
 
-export interface ViewOptions extends CallOptions {
+export interface ViewOptions extends ReadStateOptions {
   readonly known?: KnownCollection;
   /** Called after each new round, before `refresh` returns. */
   readonly onRound?: (known: KnownCollection, view: KeysToAvoid) => void;
@@ -74,10 +74,10 @@ export function createCollectionView(
 async function readKnown(
   store: ObjectStore,
   before: KnownCollection,
-  call: CallOptions,
+  { repository, ...call }: ReadStateOptions,
 ): Promise<KnownCollection> {
   for (let etag: string | undefined; ; ) {
-    const read = await readCollectionState(store, call);
+    const read = await readCollectionState(store, { repository, ...call });
     if (!read) return NO_COLLECTION;
     const { avoid, round } = read.state;
     if (round === before.round) return before;

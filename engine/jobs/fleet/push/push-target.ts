@@ -51,7 +51,9 @@ export async function readTarget(
   const branch = request.branch ?? DEFAULT_BRANCH;
   const descriptor = await readDescriptor(store, { signal });
   if (!descriptor) throw notARepository(store, { isUnmet: false });
-  const view = collectsGarbage(descriptor) ? createCollectionView(store, { signal }) : undefined;
+  const view = collectsGarbage(descriptor)
+    ? createCollectionView(store, { repository: descriptor.id, signal })
+    : undefined;
   await view?.refresh();
   const { commit, repository, round, time } =
     (await folder.read(NAME, pinned)) ??

@@ -21,10 +21,10 @@ import { type S3Endpoint, startVersitygw } from '../servers/versitygw.ts';
 import { type ChaosCounts, type ChaosOutcome, type ReportedPush, runChaos } from './chaos.ts';
 import { keysBelow, type NamedByRefs, namedByRefs } from './stored-keys.ts';
 
-const CONTENT = ['commits/', 'manifests/', 'objects/', 'packs/'];
+const CONTENT = ['commits/', 'manifests/', 'objects/', 'packs/', 'relocations/'];
 const LONG_MS = 10 * 60_000;
-/** A collection ends the round of another one first, then its own. */
-const QUIET_COLLECTIONS_MAX = 3;
+/** A pack that was written anew goes one round later, and its new one may have lost blobs by then. */
+const QUIET_COLLECTIONS_MAX = 6;
 
 const scale = runBudget({
   short: {

@@ -1,9 +1,9 @@
 /** What a repository's refs need, by a walk of its own, and what the store has. */
+import { addContent } from '../../engine/jobs/collect/collected-repository.fixture.ts';
 import type { CommitHash } from '../../engine/model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../../engine/remotes/object-store.ts';
 import { type Commit, readCommit } from '../../engine/repository/commit.ts';
 import { commitKey, segmentKey } from '../../engine/repository/keys.ts';
-import { keysOfEntry } from '../../engine/repository/manifest/entry-keys.ts';
 import { readEntries } from '../../engine/repository/manifest/read-entries.ts';
 import { listRefs } from '../../engine/repository/refs.ts';
 import { readRetention } from '../../engine/repository/retention.ts';
@@ -38,7 +38,7 @@ export async function namedByRefs(store: ObjectStore): Promise<NamedByRefs> {
       if (commit.manifest.kind === 'segments')
         for (const segment of commit.manifest.segments) keys.add(segmentKey(segment.hash));
       for await (const entries of readEntries(store, commit))
-        for (const entry of entries) for (const key of keysOfEntry(entry)) keys.add(key);
+        for (const entry of entries) await addContent(store, entry, keys);
     }
   }
 }

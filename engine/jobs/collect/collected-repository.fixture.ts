@@ -244,7 +244,7 @@ async function addNeeded(store: ObjectStore, hash: CommitHash, found: Needed): P
 }
 
 /** A pack that was written anew is needed only by blobs that its relocation does not have. */
-async function addContent(store: ObjectStore, entry: Entry, needed: Set<RemoteKey>): Promise<void> {
+export async function addContent(store: ObjectStore, entry: Entry, needed: Set<RemoteKey>): Promise<void> {
   if (entry.kind !== 'file' || entry.location.in !== 'pack') {
     for (const key of keysOfEntry(entry)) needed.add(key);
     return;

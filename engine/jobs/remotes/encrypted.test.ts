@@ -144,6 +144,24 @@ describe('An encrypted repository', () => {
     expect(await status(withPassword(copy, null), {})).toMatchObject({ changes });
   });
 
+  it('holds compressed content, which a new workspace finds by either way of asking', async () => {
+    const request = { remoteUrl: sandbox.path('small'), encrypt: true, compression: 'auto' } as const;
+    const { recoveryKey } = await initWorkspace(testContext(work, { environment: PASSWORD }), request);
+    const own = (directory: string) => withPassword(directory, recoveryKey!);
+    sandbox.write('work/text.csv', 'a,b,c\n'.repeat(700_000));
+    sandbox.write('work/noise.bin', noise(3_000_000, 'e'));
+    const pushed = await push(own(work), {});
+    expect(pushed.uploadedBytes).toBeLessThan(3_200_000);
+    for (const query of ['each', 'list'] as const) {
+      sandbox.write(`work/${query}`, query);
+      const again = await push(own(work), { query, noIndex: true });
+      expect(again.uploadedBytes).toBeLessThan(10_000);
+    }
+    await cloneWorkspace(own(sandbox.folder), { url: sandbox.path('small'), directory: 'copy' });
+    expect(describeTree(sandbox.path('copy'))).toEqual(describeTree(work));
+    expect(await verify(own(work), { readDataPercent: 100 })).toMatchObject({ missing: 0, damaged: 0 });
+  });
+
   it('collects garbage', async () => {
     await start();
     writeFiles();

@@ -9,6 +9,7 @@ import type { CliResult } from '../app/cli/run-cli.fixture.ts';
 import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
 import { longIt } from '../engine/base/long-it.fixture.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
+import { noise } from '../engine/peer/peer.fixture.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
 import { freePort } from './servers/tools.ts';
 import { type BadNetwork, startToxiproxy } from './servers/toxiproxy.ts';
@@ -140,7 +141,7 @@ describe('A remote that cannot be reached', () => {
   it('is named, and an interrupted clone from it resumes once it is back', async () => {
     const root = await dataset.init('work', { layout: { kind: 'objects' } });
     for (let at = 0; at < SMALL; at += 1) dataset.sandbox.write(`work/${at}`, small(at));
-    dataset.sandbox.write('work/large', Buffer.alloc(3_000_000, 'a large file, '));
+    dataset.sandbox.write('work/large', noise(3_000_000, 1));
     expect(await dray('work', ['push'])).toMatchObject({ exitCode: 0 });
     mkdirSync(dataset.sandbox.path('fresh'));
     // Every connection breaks in the middle of the large file.
@@ -175,7 +176,7 @@ describe('A remote that cannot be reached', () => {
       await startWork();
       const branch = join(server.dataFolder, server.bucket, `bad-${datasets}`, 'refs/heads/main');
       const before = readFileSync(branch, 'utf8');
-      dataset.sandbox.write('work/large', Buffer.alloc(3_000_000, 'a large file, '));
+      dataset.sandbox.write('work/large', noise(3_000_000, 1));
       await network.cutRequestsAfter(1_000_000);
       const environment = { AWS_ENDPOINT_URL: network.endpoint };
       expect(

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestTotals } from '../engine/api/jobs.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
+import { noise } from '../engine/peer/peer.fixture.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
@@ -21,7 +22,7 @@ async function run(dataset: S3Dataset, workspace: string, ...parameters: readonl
 
 /** An object of its own, and a small file for a pack. */
 function writeContent({ sandbox }: S3Dataset, workspace: string, version: string): void {
-  sandbox.write(`${workspace}/large.bin`, Buffer.alloc(1_200_000, version));
+  sandbox.write(`${workspace}/large.bin`, noise(1_200_000, version.charCodeAt(0)));
   sandbox.write(`${workspace}/small.txt`, `the small one of ${version}`);
 }
 

@@ -117,7 +117,7 @@ export interface InitRequest {
     readonly packBelow?: number;
     readonly chunkAbove?: number;
   };
-  /** Default: `off`. */
+  /** Default: `auto`. */
   readonly compression?: 'auto' | 'off' | 'max';
   /** Make an encrypted repository; an error if there is one that is not. */
   readonly encrypt?: boolean;

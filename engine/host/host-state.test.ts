@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noise } from '../peer/peer.fixture.ts';
 import { createHostFixture, type HostFixture, transferIn } from './host.fixture.ts';
 
 describe('Transfers of a host', () => {
@@ -17,7 +18,7 @@ describe('Transfers of a host', () => {
     };
     for (const name of ['one', 'two']) {
       const root = await fixture.workspace(name);
-      sandbox.write(`${name}/a.bin`, 'x'.repeat(100_000));
+      sandbox.write(`${name}/a.bin`, noise(100_000, 1));
       const { id } = await client.ask('transfers.start', { kind: 'push', root });
       expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
     }

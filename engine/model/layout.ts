@@ -24,6 +24,7 @@ export const DEFAULT_LAYOUT: Layout = {
   packTarget: 32 * MIB,
   chunkAbove: 64 * MIB,
   chunkSize: { min: MIB, average: 4 * MIB, max: 16 * MIB },
+  compression: 'auto',
 };
 
 /** The simple layout: one object for each file, named by its hash. */

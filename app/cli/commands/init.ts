@@ -44,7 +44,7 @@ export function addInitCommand(program: Command, host: CommandHost): void {
     .addOption(
       new Option(
         '--compress <how>',
-        'compress content where that pays: auto, max (slower, smaller) or off (the default)',
+        'compress content where that pays: auto (the default), max (slower, smaller) or off',
       ).choices(['auto', 'off', 'max']),
     )
     .option('--encrypt', 'make an encrypted repository, with a password')

@@ -8,6 +8,7 @@ import { cloneWorkspace } from '../../jobs/pull/clone.ts';
 import { push } from '../../jobs/push/push.ts';
 import { remoteAdd } from '../../jobs/remotes/remotes.ts';
 import { testContext } from '../../jobs/session/job.fixture.ts';
+import { noise } from '../../peer/peer.fixture.ts';
 import { createHostFixture, type HostFixture, transferIn } from '../host.fixture.ts';
 import { createHost } from '../host-state.ts';
 
@@ -28,7 +29,7 @@ const change = (id: string, action: 'pause' | 'resume' | 'cancel' | 'retry' | 'r
 async function slowPush(): Promise<TransferOrder> {
   await setLimit(64 * 1024);
   const root = await fixture.workspace('slow');
-  for (let at = 0; at < 64; at += 1) fixture.sandbox.write(`slow/file-${at}`, Buffer.alloc(64 * 1024, at));
+  for (let at = 0; at < 64; at += 1) fixture.sandbox.write(`slow/file-${at}`, noise(64 * 1024, at));
   return { kind: 'push', root };
 }
 

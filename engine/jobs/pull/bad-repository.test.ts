@@ -49,8 +49,9 @@ beforeEach(() => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
+/** Without compression, so that a test finds content in its pack; `compressed.test.ts` has the rest. */
 const init = (layout: 'packs' | 'objects' = 'packs') =>
-  initWorkspace(testContext(work), { remoteUrl: remote, layout: { kind: layout } });
+  initWorkspace(testContext(work), { remoteUrl: remote, layout: { kind: layout }, compression: 'off' });
 
 /** Another user's clone from before the damage. */
 async function cloneTo(name: string, context: TestContext = testContext(sandbox.folder)) {

@@ -1,5 +1,5 @@
 /** A repository with compression: each place of a blob, each reader, damage, and several writers. */
-import { createCipheriv, createHash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { systemClock } from '../../base/clock.ts';
 import { compressBlob } from '../../compression/zstd-blob.ts';
 import type { BlobHash, FileEntry } from '../../model/entry.ts';
 import { DEFAULT_LAYOUT } from '../../model/layout.ts';
+import { noise } from '../../peer/peer.fixture.ts';
 import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import { objectKey } from '../../repository/keys.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
@@ -30,16 +31,13 @@ const MIB = 1024 * 1024;
 const LAYOUT = { packBelow: 100_000, chunkAbove: 8 * MIB };
 const table = (rows: number) =>
   Buffer.from(Array.from({ length: rows }, (_, at) => `${at},${(at * 7919) % 1_000},station,ok\n`).join(''));
-/** The same random bytes in each run, so that chunks have the same ends. */
-const noise = (bytes: number) =>
-  createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(bytes));
 /** By where a file of this size is stored. Each place has content that does not compress, too. */
 const FILES: Readonly<Record<string, Buffer>> = {
   pack: table(1_000),
-  'pack-plain': noise(20_000),
+  'pack-plain': noise(20_000, 1),
   object: table(50_000),
-  'object-plain': noise(300_000),
-  chunks: Buffer.concat([table(200_000), noise(14 * MIB), table(100_000)]),
+  'object-plain': noise(300_000, 1),
+  chunks: Buffer.concat([table(200_000), noise(14 * MIB, 1), table(100_000)]),
   tiny: Buffer.from('a,b\n'),
   empty: Buffer.alloc(0),
 };

@@ -10,6 +10,15 @@ import type { Layout } from '../../model/layout.ts';
 import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 
+/** How objects are stored, by the hash of their content. */
+export type Places = ReadonlyMap<BlobHash, StoredBlob>;
+
+/** How the chunks of a file are stored: those that the index knows, and those that are being sent. */
+export interface CutChunks {
+  readonly known: Map<BlobHash, StoredBlob>;
+  readonly waitsFor: Set<Promise<Places>>;
+}
+
 export interface StoredBlobsOptions {
   readonly store: ObjectStore;
   readonly limit: AdaptiveLimit;

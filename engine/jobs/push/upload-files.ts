@@ -16,7 +16,7 @@ import {
 import { openFileSource } from '../../files/read/file-source.ts';
 import { checkFileUnchanged, isFileChange } from '../../files/read/unchanged.ts';
 import type { PendingTotals } from '../../index/file-table.ts';
-import type { BlobHash, Chunk, StoredBlob } from '../../model/entry.ts';
+import type { BlobHash, StoredBlob } from '../../model/entry.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Meter } from '../../remotes/wrappers/with-meter.ts';
@@ -34,7 +34,13 @@ import { createTraffic } from '../session/traffic.ts';
 import { findLostUploads } from './confirm-uploads.ts';
 import { createHashFilter } from './hash-filter.ts';
 import type { PushForecast } from './push-forecast.ts';
-import { createStoredBlobs, type StoredBlobs, storedAs } from './stored-blobs.ts';
+import {
+  type CutChunks,
+  createStoredBlobs,
+  type Places,
+  type StoredBlobs,
+  storedAs,
+} from './stored-blobs.ts';
 
 /**
  * Bytes of files in memory at once, between the disk and the network: 32 average chunks, or two of the
@@ -88,7 +94,7 @@ type WholeResult = Extract<ReadResult, { kind: 'whole' }>;
 type ChunkResult = Extract<ReadResult, { kind: 'chunk' }>;
 type ChunkedResult = Extract<ReadResult, { kind: 'chunked' }>;
 
-/** An object to ask about and, if absent, to send. */
+/** An object to ask about and, if absent, to send. `object`: how it is stored, once it is. */
 interface Candidate {
   readonly hash: BlobHash;
   readonly sizeBytes: number;
@@ -96,14 +102,15 @@ interface Candidate {
   readonly bytes: Uint8Array | undefined;
   readonly path: string;
   readonly stat: WholeResult['stat'] | undefined;
+  object?: StoredBlob;
 }
 
 /** The results of one batch of the reader: blobs for the pack, and objects to query and send together. */
 class BatchWork {
   readonly packable: WholeResult[] = [];
   readonly candidates: Candidate[] = [];
-  /** Resolves when the candidates are on the store. */
-  readonly sent = Promise.withResolvers<void>();
+  /** How each candidate is stored; resolves when all of them are on the store. */
+  readonly sent = Promise.withResolvers<Places>();
 
   constructor() {
     // Not every caller awaits it; a failure reaches the caller through the task set.
@@ -125,18 +132,16 @@ class FileUploader {
   /** Path and scanned size by request id, for requests in flight. */
   readonly #requests = new Map<number, ReadRequest>();
   /** Objects being queried or sent now; the promise resolves when they are on the store. */
-  readonly #sending = new Map<BlobHash, Promise<void>>();
+  readonly #sending = new Map<BlobHash, Promise<Places>>();
   /** Blobs in a pack that is not on the store yet. */
   readonly #packing = new Set<BlobHash>();
-  /** The pending chunk uploads of each file that is being cut. */
-  readonly #chunkTasks = new Map<number, Set<Promise<void>>>();
+  /** Of each file that is being cut. */
+  readonly #cutChunks = new Map<number, CutChunks>();
   /** Content that changed before it was stored, by the hash that it had. */
   readonly #givenUp = new Map<BlobHash, DrayError>();
   /** The index knew no blob of the repository at the start, so a look-up for each file is skipped. */
   readonly #knewNothing: boolean;
   readonly #blobs: StoredBlobs;
-  /** Chunks that are in a pack too, where the index places them. */
-  readonly #alsoObjects = new Map<BlobHash, StoredBlob>();
   /** Hashes that this push sent or found on the store. */
   readonly #placed = createHashFilter();
   /** The size of a full pack with its last blob and its index, or of all pending content if that is less. */
@@ -230,8 +235,7 @@ class FileUploader {
     }
     this.#tasks.spawn(async () => {
       try {
-        await this.#send(work.candidates);
-        work.sent.resolve();
+        work.sent.resolve(await this.#send(work.candidates));
       } catch (error) {
         work.sent.reject(error);
         throw error;
@@ -277,7 +281,10 @@ class FileUploader {
     const { path, sizeBytes: fileBytes } = this.#requests.get(result.id)!;
     this.#progress.begin({ path, sizeBytes: fileBytes });
     this.#options.query.noteWanted(1);
-    if (this.#mayBeKnown(hash) && this.#options.link.blobs.objectOf(hash)) {
+    const { known, waitsFor } = this.#chunksOf(result.id);
+    const object = this.#mayBeKnown(hash) ? this.#options.link.blobs.objectOf(hash) : undefined;
+    if (object) {
+      known.set(hash, object);
       this.#options.query.noteRemovedByIndex(1);
       this.#progress.keep(0, sizeBytes, path);
       return;
@@ -288,9 +295,13 @@ class FileUploader {
       this.#sending.set(hash, sent);
       work.candidates.push({ hash, sizeBytes, bytes, path, stat: undefined });
     } else this.#progress.keep(0, sizeBytes, path);
-    const waitsFor = this.#chunkTasks.get(result.id);
-    if (waitsFor) waitsFor.add(sent);
-    else this.#chunkTasks.set(result.id, new Set([sent]));
+    waitsFor.add(sent);
+  }
+
+  #chunksOf(id: number): CutChunks {
+    const chunks = this.#cutChunks.get(id) ?? { known: new Map(), waitsFor: new Set() };
+    this.#cutChunks.set(id, chunks);
+    return chunks;
   }
 
   /**
@@ -300,25 +311,18 @@ class FileUploader {
   #takeChunked(result: ChunkedResult): void {
     const { session, link, forecast } = this.#options;
     const { path } = this.#finish(result.id);
-    const waitsFor = this.#chunkTasks.get(result.id) ?? new Set();
-    this.#chunkTasks.delete(result.id);
+    const { known, waitsFor } = this.#chunksOf(result.id);
+    this.#cutChunks.delete(result.id);
     this.#tasks.spawn(async () => {
-      await Promise.all(waitsFor).finally(() => this.#progress.finish(path));
+      const places = await Promise.all(waitsFor).finally(() => this.#progress.finish(path));
+      for (const [hash, object] of places.flatMap((each) => [...each])) known.set(hash, object);
+      const chunks = result.chunks.map((chunk) => ({ ...chunk, ...known.get(chunk.hash) }));
       this.#progress.add(1, 0);
       session.index.transaction(() => {
         session.index.files.setRead(path, { kind: 'file', ...result.stat, hash: result.hash });
-        if (!forecast) link.blobs.add(result.hash, { in: 'chunks', chunks: this.#asStored(result.chunks) });
+        if (!forecast) link.blobs.add(result.hash, { in: 'chunks', chunks });
       });
     });
-  }
-
-  #asStored(chunks: readonly Chunk[]): readonly Chunk[] {
-    const { blobs, layout, view } = this.#options.link;
-    if (layout.compression === undefined && (!view || view.round === 0)) return chunks;
-    return chunks.map((chunk) => ({
-      ...chunk,
-      ...(blobs.objectOf(chunk.hash) ?? this.#alsoObjects.get(chunk.hash)),
-    }));
   }
 
   #takeFailure(id: number, error: ErrorRecord): void {
@@ -338,7 +342,7 @@ class FileUploader {
     return request;
   }
 
-  async #send(candidates: readonly Candidate[]): Promise<void> {
+  async #send(candidates: readonly Candidate[]): Promise<Places> {
     const { query, forecast } = this.#options;
     const present = await query.resolve(candidates.map((candidate) => candidate.hash));
     const absent = candidates.filter((candidate) => !present.has(candidate.hash));
@@ -351,11 +355,12 @@ class FileUploader {
         forecast.object(candidate.sizeBytes);
         this.#progress.add(filesOf(candidate), candidate.sizeBytes);
       }
-      return;
+      return new Map();
     }
     // Wait for all, even when one fails: the reader reuses the batch's bytes afterwards.
     const outcomes = await Promise.allSettled(absent.map((candidate) => this.#sendOne(candidate)));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    return new Map(candidates.flatMap(({ hash, object }) => (object ? [[hash, object]] : [])));
   }
 
   async #sendOne(candidate: Candidate): Promise<void> {
@@ -474,12 +479,11 @@ class FileUploader {
     if (!store.confirmsWrites) link.blobs.noteSent(key, sizeBytes);
   }
 
-  #notePlaced({ hash, sizeBytes }: Candidate, storedBytes: number): void {
+  #notePlaced(candidate: Candidate, storedBytes: number): void {
+    const { hash, sizeBytes } = candidate;
     const { blobs, layout, view } = this.#options.link;
-    const stored = storedAs(layout, sizeBytes, storedBytes);
-    const object = { ...newObject(view, hash), ...stored };
-    blobs.add(hash, { in: 'object', ...object });
-    if (!blobs.objectOf(hash)) this.#alsoObjects.set(hash, object);
+    candidate.object = { ...newObject(view, hash), ...storedAs(layout, sizeBytes, storedBytes) };
+    blobs.add(hash, { in: 'object', ...candidate.object });
     this.#placed.add(hash);
     this.#sending.delete(hash);
   }

@@ -73,7 +73,7 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   };
 }
 
-function layoutFrom({ compression = 'off', layout: wanted }: InitRequest): Layout {
+function layoutFrom({ compression = 'auto', layout: wanted }: InitRequest): Layout {
   const layout = wanted?.kind === 'objects' ? OBJECTS_LAYOUT : DEFAULT_LAYOUT;
   const packBelow = wanted?.packBelow ?? layout.packBelow;
   return {

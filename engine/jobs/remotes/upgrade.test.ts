@@ -18,7 +18,7 @@ const read = (key: string) => JSON.parse(readFileSync(sandbox.path('remote', key
 
 describe('upgrade', () => {
   it('has nothing to do in a new repository', async () => {
-    expect(read('dray.json').required).toEqual(['collection']);
+    expect(read('dray.json').required).toEqual(['collection', 'zstd']);
     const work = sandbox.path('work');
     await push(testContext(work), {});
     expect(read('refs/heads/main').required).toEqual(['collection']);

@@ -66,7 +66,8 @@ async function showResults(scenarios: readonly Scenario[]): Promise<void> {
   const sessions = await readSessions(FIGURES_FOLDER);
   const window = await readWindowFigures();
   const fleet = await readFleetFigures(FIGURES_FOLDER);
-  const files = renderResults({ sessions, reasons: REASONS, known: scenarios, window, fleet });
+  const compression = await readFleetFigures(FIGURES_FOLDER, 'compression');
+  const files = renderResults({ sessions, reasons: REASONS, known: scenarios, window, fleet, compression });
   await writeResults(files);
   console.log([...files.keys()].map((file) => `bench/${file}`).join('\n'));
 }

@@ -27,15 +27,23 @@ export interface FleetTarget {
   readonly isMet: boolean | null;
 }
 
-/** All figures of the folder, in the order of the page. */
-export async function readFleetFigures(folder: string): Promise<readonly FleetFigure[]> {
-  const names = (await readdir(join(folder, 'fleet'))).filter((name) => name.endsWith('.json'));
+/** All figures of the folder and the subject, in the order of the page. */
+export async function readFleetFigures(
+  folder: string,
+  subject: 'compression' | 'fleet' = 'fleet',
+): Promise<readonly FleetFigure[]> {
+  const names = (await readdir(join(folder, subject))).filter((name) => name.endsWith('.json'));
   const figures = await Promise.all(
     names.map(
-      async (name): Promise<FleetFigure> => JSON.parse(await readFile(join(folder, 'fleet', name), 'utf8')),
+      async (name): Promise<FleetFigure> => JSON.parse(await readFile(join(folder, subject, name), 'utf8')),
     ),
   );
   return figures.sort((left, right) => left.order - right.order);
+}
+
+export function formatCompressionSection(figures: readonly FleetFigure[]): readonly string[] {
+  if (figures.length === 0) return [];
+  return ['## Compression', '', ...figures.flatMap((figure) => [...formatFleetFigure(figure), ''])];
 }
 
 export function formatFleetSection(figures: readonly FleetFigure[]): readonly string[] {

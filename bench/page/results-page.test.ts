@@ -61,7 +61,8 @@ describe('The committed results page', () => {
     const known = createScenarios({ isQuick: false });
     const window = await readWindowFigures();
     const fleet = await readFleetFigures(FIGURES_FOLDER);
-    const files = renderResults({ sessions, reasons: REASONS, known, window, fleet });
+    const compression = await readFleetFigures(FIGURES_FOLDER, 'compression');
+    const files = renderResults({ sessions, reasons: REASONS, known, window, fleet, compression });
     for (const [path, text] of files)
       expect(readFileSync(join(FOLDER, path), 'utf8') === text, path).toBe(true);
     const plots = readdirSync(join(FOLDER, PLOTS_FOLDER)).map((name) => `${PLOTS_FOLDER}/${name}`);

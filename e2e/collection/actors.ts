@@ -90,7 +90,8 @@ export function pusher(
           own = { entries, hash, round };
         }
         if (!tip || tip.commit === base) return own.hash;
-        const theirs = await entriesOf(store, tip.commit);
+        // The branch may have been removed since, and its commit collected.
+        const theirs = await entriesOf(store, tip.commit).catch(collectedBase);
         const ours = own.entries.filter(({ path }) => path in files);
         const taken = new Set(ours.map(({ path }) => path));
         const entries = [...theirs.filter(({ path }) => !taken.has(path)), ...ours];

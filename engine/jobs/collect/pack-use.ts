@@ -1,5 +1,6 @@
 /** How much of each pack is needed. Bounded: beyond that many packs, further ones are not written anew. */
 import type { PackHash } from '../../model/entry.ts';
+import { SALT_BYTES } from '../../repository/packs/pack.ts';
 import { INDEX_FIXED_BYTES, ROW_BYTES } from '../../repository/packs/pack-format.ts';
 
 /** 30 MB of memory; 6 TB in packs of 32 MiB. */
@@ -28,7 +29,9 @@ export class PackUse {
   /** Once the mark is made. */
   noteSize(pack: PackHash, sizeBytes: number): void {
     const neededBytes = this.#neededBytes.get(pack);
-    if (neededBytes === undefined || sizeBytes > PACK_BYTES_MAX || neededBytes * 2 >= sizeBytes) return;
+    if (neededBytes === undefined || sizeBytes > PACK_BYTES_MAX) return;
+    // The new pack may have a salt. Else a pack of a few bytes would be written anew each time.
+    if ((neededBytes + SALT_BYTES + ROW_BYTES) * 2 >= sizeBytes) return;
     this.#sparse.push({ pack, sizeBytes, neededBytes });
   }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runBudget } from '../../base/run-budget.fixture.ts';
 import type { FileEntry } from '../../model/entry.ts';
 import { hashOfText } from '../../repository/entries.fixture.ts';
-import { readRef } from '../../repository/refs.ts';
+import { readRef, removeRef } from '../../repository/refs.ts';
 import {
   createTestRepository,
   entriesOf,
@@ -51,6 +51,17 @@ async function expectMoved({ pack, repository }: Sparse): Promise<void> {
   expect(await repository.missing()).toEqual([]);
   expect(await repository.keys('packs/')).not.toContain(pack);
 }
+
+it('a pack of one byte and a salt is not written anew', async () => {
+  const repository = await createTestRepository();
+  await repository.push('main', { a: 'kept' });
+  await repository.push('gone', { 'packed/b': 'b' });
+  await removeRef(repository.store, (await readRef(repository.store, 'heads/gone'))!);
+  await repository.collect();
+  await repository.push('main', { a: 'kept', 'packed/b': 'b' });
+  expect(await repository.keys('packs/')).toHaveLength(1);
+  expect((await repository.collect()).repacked.packs).toBe(0);
+});
 
 describe('a pack of which less than half is needed', () => {
   it('is written anew, and removed by the next collection; its blobs stay readable', async () => {

@@ -18,7 +18,7 @@ export interface BuiltPack {
 }
 
 const INITIAL_BYTES = 256 * 1024;
-const SALT_BYTES = 16;
+export const SALT_BYTES = 16;
 
 /**
  * Collects blobs in one growing buffer: at most twice the pack in memory while it grows, then only the pack.

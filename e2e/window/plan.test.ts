@@ -106,7 +106,8 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
  */
 async function crowdedDataset(server: S3Server, name: string): Promise<S3Dataset> {
   const dataset = createS3Dataset(server, name);
-  await dataset.init(WORK, { layout: { kind: 'objects' } });
+  // The planned bytes are those of plain content.
+  await dataset.init(WORK, { layout: { kind: 'objects' }, compression: 'off' });
   const { sandbox } = dataset;
   const writeAll = (folder: string, count: number, contentOf: (at: number) => string) => {
     for (let at = 0; at < count; at += 1) sandbox.write(`${WORK}/${folder}/${at}.txt`, contentOf(at));

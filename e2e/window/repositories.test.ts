@@ -48,7 +48,7 @@ describe.skipIf(!findChromium())('Repositories', () => {
       const { exitCode, stderr } = await runCli(parameters, { cwd: root, environment: kept });
       if (exitCode !== 0) throw new Error(stderr);
     };
-    await dray('init', '--remote', `s3://${server.bucket}/coast`);
+    await dray('init', '--compress', 'off', '--remote', `s3://${server.bucket}/coast`);
     writeFileSync(join(root, 'a.bin'), Buffer.alloc(3_000_000, 'a'));
     await dray('push');
     writeFileSync(join(root, 'b.bin'), Buffer.alloc(2_000_000, 'b'));

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => fixture[Symbol.asyncDispose]());
 
 const pushNumber = async (number: number) => {
-  fixture.sandbox.write('work/data.bin', Buffer.alloc(100_000, number));
+  fixture.sandbox.write('work/data.bin', randomBytes(100_000));
   await push(testContext(root), { message: `number ${number}` });
 };
 const card = async (): Promise<RepositoryCard> =>

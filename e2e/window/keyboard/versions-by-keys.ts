@@ -42,8 +42,9 @@ export async function pushTwoSeasons({ folder }: OpenWindow, root: string): Prom
 /** The branch `side` and the tag `autumn` are renamed, then moved to `Spring`. Undo moves them back. */
 export async function renameAndMove({ folder, page }: OpenWindow): Promise<void> {
   const dialog = dialogOf(page);
-  const commitAt = (path: string): string =>
-    JSON.parse(readFileSync(join(folder, 'versions', 'refs', path), 'utf8')).commit;
+  const refAt = (path: string): { readonly commit: string; readonly state?: string } =>
+    JSON.parse(readFileSync(join(folder, 'versions', 'refs', path), 'utf8'));
+  const commitAt = (path: string): string => refAt(path).commit;
   const [spring, autumn] = [commitAt('tags/spring'), commitAt('tags/autumn')];
   for (const { kind, name, to, path } of [
     { kind: 'branch', name: 'side', to: 'shore', path: 'heads' },
@@ -56,10 +57,8 @@ export async function renameAndMove({ folder, page }: OpenWindow): Promise<void>
     await page.keyboard.type(to);
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    expect([existsSync(join(folder, 'versions', 'refs', path, name)), commitAt(`${path}/${to}`)]).toEqual([
-      false,
-      autumn,
-    ]);
+    // A ref that was removed stays in the store and says so.
+    expect([refAt(`${path}/${name}`).state, commitAt(`${path}/${to}`)]).toEqual(['removed', autumn]);
     await findRef(page, `${kind} ${to}`);
     await chooseInMenu(page, `Move the ${kind} ${to}...`);
     await press(page, dialog.getByRole('button', { name: /^Move it to/ }));

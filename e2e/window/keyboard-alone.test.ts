@@ -43,6 +43,7 @@ import { chooseByName, command, findRef, press, pressUntil, tabTo } from './keyb
 import { compareTables, playVersions, slidePictures } from './keyboard/previews-by-keys.ts';
 import { queueTasks, trustFolder } from './keyboard/queue-by-keys.ts';
 import { editRemote } from './keyboard/remotes-by-keys.ts';
+import { freeSpace } from './keyboard/space-by-keys.ts';
 import { refusePointer, setUpWorkspace } from './keyboard/start-by-keys.ts';
 import { useTransferMenu } from './keyboard/transfers-by-keys.ts';
 import {
@@ -105,7 +106,7 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
   });
 
   longIt(
-    'compares, renames and moves branches and tags, restores versions, and shows the objects',
+    'compares, renames and moves branches and tags, restores versions, frees space, and shows the objects',
     async () => {
       await using window = await openWindow(browser);
       await doTasks(window, [
@@ -114,6 +115,7 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
         renameAndMove,
         restoreVersion,
         restoreOlder,
+        freeSpace,
         showObjects,
       ]);
     },

@@ -22,7 +22,7 @@ const SAVING_MIN_SHIFT = 5;
 /** Smaller content saves no more than its entry says in addition. */
 const CONTENT_BYTES_MIN = 256;
 
-/** Bytes that are looked at, from several places. */
+/** The sample: bytes from several places of the content. */
 const SAMPLE_PLACES = 8;
 const SAMPLE_PLACE_BYTES = 64;
 const SAMPLE_BYTES = SAMPLE_PLACES * SAMPLE_PLACE_BYTES;

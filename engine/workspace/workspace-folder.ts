@@ -230,8 +230,10 @@ export function readConfig(workspace: WorkspaceFolder): WorkspaceConfig {
   return readJson(CONFIG, workspace, CONFIG_NAME);
 }
 
+/** Only the owner can read it if it holds the key by which an encrypted repository cuts files. */
 export function writeConfig(workspace: WorkspaceFolder, config: WorkspaceConfig): void {
-  replaceFile(workspaceConfigPath(workspace), config);
+  const hasKey = Object.values(config.remotes).some(({ layout }) => layout?.cutterKey !== undefined);
+  replaceFile(workspaceConfigPath(workspace), config, hasKey ? 0o600 : 0o666);
 }
 
 export function readState(workspace: WorkspaceFolder): WorkspaceState {
@@ -278,11 +280,11 @@ function checkFormat(path: string, value: unknown): void {
   throw new DrayError('formatTooNew', message, { data: { path, format } });
 }
 
-function replaceFile(path: string, value: unknown): void {
+function replaceFile(path: string, value: unknown, mode = 0o666): void {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.new`;
   try {
-    const file = openSync(temporary, 'w', 0o666);
+    const file = openSync(temporary, 'w', mode);
     try {
       // Writes all bytes: a single write may end early on a nearly full disk.
       writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);

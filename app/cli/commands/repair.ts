@@ -70,13 +70,14 @@ const repairView: CommandView<RepairSummary> = {
 
 function resultLines(summary: RepairSummary): string[] {
   const { affectedPaths, branch, commit, found, left, leftInBranch, result } = summary;
+  const cannot = `${formatPlural(affectedPaths, 'path')} cannot be restored in full`;
   const { uploadedBytes, uploadedObjects } = summary;
   if (result === 'nothingToRepair') return ['Nothing to repair.'];
   const lines: string[] = [];
   const short = commit?.slice(0, 10) ?? '';
   if (result === 'wouldRepair' && branch === undefined)
-    lines.push(`${formatCount(found)} missing or damaged. Nothing was written.`);
-  else if (result === 'wouldRepair') lines.push(`Would make the branch ${branch} at ${short}.`);
+    return [`${formatCount(found)} missing or damaged: ${cannot}. Nothing was written.`];
+  if (result === 'wouldRepair') lines.push(`Would make the branch ${branch} at ${short}.`);
   else if (result === 'notRepaired' && summary.unnamed > 0)
     lines.push('Nothing was repaired yet: first make the branch again.');
   else if (result === 'notRepaired')
@@ -89,8 +90,8 @@ function resultLines(summary: RepairSummary): string[] {
   if (left === 0) return lines;
   const where =
     leftInBranch === 0
-      ? 'Only older commits, or other branches and tags, are affected'
-      : `${formatPlural(affectedPaths, 'path')} cannot be restored in full`;
+      ? 'Only older commits, or other branches and tags, are affected: "dray forget" lets them go'
+      : cannot;
   lines.push(`${formatCount(left)} still missing or damaged. ${where}.`);
   return lines;
 }

@@ -106,7 +106,9 @@ const verifyView: CommandView<VerifySummary> = {
     output.result(
       `${formatCount(summary.missing)} missing and ${formatCount(summary.damaged)} damaged of ${scope}: ${formatPlural(summary.affectedPaths, 'path')} cannot be restored in full.`,
     );
-    output.note('"dray repair" puts back what a workspace still has. Run it in one that has those files.');
+    // Without reading, a repair would not find what only reading has found.
+    const repair = summary.damaged > 0 && summary.readBytes > 0 ? 'dray repair --read-data' : 'dray repair';
+    output.note(`"${repair}" puts back what a workspace still has. Run it in one that has those files.`);
   },
   exitCode: (summary) => (isBroken(summary) ? EXIT_FAILED : 0),
 };

@@ -71,14 +71,19 @@ describe('history', () => {
     ]);
     const at = { root, commit: commits[1]!.commit };
     const { client } = fixture;
-    for (const asked of [
+    // All at once: a refusal that nobody awaits yet would count as unhandled.
+    const answers = await Promise.allSettled([
       client.ask('history.entries', { ...at, folder: '' }),
       client.ask('history.preview', { ...at, path: 'a.txt' }),
       client.ask('history.bytes', { ...at, path: 'a.txt', start: 0, limit: 10 }),
       client.ask('history.compare', { root, to: at.commit, limit: 10 }),
       client.ask('history.planRestore', { ...at, paths: ['a.txt'] }),
-    ])
-      await expect(asked).rejects.toMatchObject({ code: 'forgotten', data: { commit: at.commit } });
+    ]);
+    for (const answer of answers)
+      expect(answer).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'forgotten', data: { commit: at.commit } },
+      });
   });
 
   it('shows one level of a commit at a time', async () => {

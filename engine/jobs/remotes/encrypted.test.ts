@@ -1,5 +1,14 @@
 import { createCipheriv, createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { paddedBytes, sealedBytesOf } from '../../repository/encryption/sealed-form.ts';
@@ -132,6 +141,17 @@ describe('An encrypted repository', () => {
     const others = filesIn(sandbox.path('store2/objects')).map((path) => readFileSync(path).length);
     expect(others.map((bytes) => sealedBytesOf(paddedBytes(bytes))).sort()).not.toEqual(sizes.sort());
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'keeps the key of its cuts where only the owner can read it',
+    async () => {
+      await start();
+      sandbox.write('work/a', 'a');
+      await push(withPassword(work), {});
+      const copy = await clone('copy');
+      for (const root of [work, copy]) expect(statSync(`${root}/.dray/config.json`).mode & 0o777).toBe(0o600);
+    },
+  );
 
   it('tells the state of large files without a password', async () => {
     await start();

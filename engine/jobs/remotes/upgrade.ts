@@ -22,7 +22,7 @@ export async function upgrade(context: JobContext): Promise<UpgradeSummary> {
   if (!(await readDescriptor(store, call))) throw notARepository(store, { isUnmet: false });
   const isNew = await addFeatures(store, [FEATURE_COLLECTION], call);
   let refs = 0;
-  // A ref that was made or moved during a pass is met in the next one.
+  // Another machine may make or move a ref during a pass: passes go on until one finds nothing to change.
   for (let changed = -1; changed !== 0; ) {
     changed = 0;
     for (const kind of KINDS) {

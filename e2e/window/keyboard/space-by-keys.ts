@@ -1,0 +1,39 @@
+/** The space of a repository by the keyboard: checked, freed by a policy and a collection. */
+import { basename } from 'node:path';
+import { expect } from 'vitest';
+import type { OpenWindow } from '../open-window.ts';
+import { WAIT } from '../window-workspace.ts';
+import { command, press, tabTo, typeInto } from './press-keys.ts';
+
+/** Only the newest commit and those with a tag stay; what the others alone need is collected. */
+export async function freeSpace({ page }: OpenWindow, root: string): Promise<void> {
+  const name = basename(root);
+  await command(page, 'Repositories');
+  const space = page.getByRole('region', { name: `Space of ${name}` });
+  const check = space.getByRole('button', { name: `Check the space of ${name}` });
+  await press(page, check);
+  await space.getByText(/on the store, in \d+ commits$/).waitFor();
+
+  await press(page, space.getByRole('button', { name: `Retention... of ${name}` }));
+  const rules = page.getByRole('dialog').filter({ has: page.getByLabel('Newest commits') });
+  await typeInto(page, rules.getByLabel('Newest commits'), '1');
+  await rules.getByText(/^Would forget [1-9]/).waitFor();
+  await press(page, rules.getByRole('button', { name: /^Forget \d+ commits?\.\.\.$/ }));
+  const sure = page.getByRole('dialog', { name: /^Forget \d+ commits? of/ });
+  await press(page, sure.getByRole('button', { name: /^Forget \d+ commits?$/ }));
+  await page.getByText(/^Forgot \d+ commits? of/).waitFor();
+  await sure.waitFor({ state: 'detached' });
+
+  await press(page, check);
+  await space.getByText(/commits? forgotten$/).waitFor();
+  await press(page, space.getByRole('button', { name: `Collect garbage... of ${name}` }));
+  const collect = page.getByRole('dialog', { name: `Collect garbage of ${name}` });
+  await tabTo(page, collect.getByRole('checkbox'));
+  await page.keyboard.press('Space');
+  await press(page, collect.getByRole('button', { name: 'Collect garbage' }));
+  await collect.waitFor({ state: 'detached' });
+  await expect.poll(() => space.innerText(), WAIT).toMatch(/A collection frees\s+0 B/);
+
+  await command(page, 'History');
+  await page.getByText('Forgotten', { exact: true }).first().waitFor();
+}

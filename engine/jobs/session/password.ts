@@ -1,6 +1,6 @@
 /** Where passwords come from: the environment, a file, a command, or the person at the terminal. */
 import { exec } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
@@ -8,6 +8,10 @@ import type { JobContext } from '../../api/jobs.ts';
 export type PasswordContext = Pick<JobContext, 'askPassword' | 'environment' | 'signal'>;
 
 const PASSWORD_BYTES_MAX = 64 * 1024;
+/** Of what a command that failed wrote to its standard error. */
+const SAID_CHARS_MAX = 200;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
 /** @throws `noPassword` */
 export async function findPassword(
@@ -42,7 +46,7 @@ export async function findNewPassword(context: PasswordContext, variable: string
   return password;
 }
 
-/** Undefined if the environment says nothing. */
+/** Undefined if the environment says nothing. @throws `noPassword` for what gives none */
 async function configuredPassword(
   { environment, signal }: PasswordContext,
   variable: string,
@@ -50,38 +54,71 @@ async function configuredPassword(
   const password = environment[variable];
   if (password !== undefined) return password;
   const file = environment[`${variable}_FILE`];
-  if (file !== undefined) return firstLine(await readPasswordFile(file));
+  if (file !== undefined) return firstLine(await readPasswordFile(file, signal), `The password file ${file}`);
   const command = environment[`${variable}_COMMAND`];
-  return command === undefined
-    ? undefined
-    : firstLine(await runPasswordCommand(command, environment, signal));
+  if (command === undefined) return undefined;
+  const name = `The command in ${variable}_COMMAND`;
+  return firstLine(await runPasswordCommand(command, name, { environment, signal }), name);
 }
 
-async function readPasswordFile(path: string): Promise<string> {
+/** Its first bytes: the path may be a pipe or a device. */
+async function readPasswordFile(path: string, signal: AbortSignal): Promise<Buffer> {
+  const pieces: Buffer[] = [];
   try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new DrayError('noPassword', `The password file ${path} cannot be read.`, { data: { path }, cause });
-  }
-}
-
-async function runPasswordCommand(
-  command: string,
-  environment: PasswordContext['environment'],
-  signal: AbortSignal,
-): Promise<string> {
-  try {
-    const options = { env: { ...environment }, maxBuffer: PASSWORD_BYTES_MAX, signal };
-    return (await promisify(exec)(command, options)).stdout;
+    for await (const piece of createReadStream(path, { end: PASSWORD_BYTES_MAX - 1, signal }))
+      pieces.push(piece);
   } catch (cause) {
     signal.throwIfAborted();
-    throw new DrayError('noPassword', `The password command failed: ${command}`, {
-      data: { command },
-      cause,
-    });
+    const { code } = cause as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'does not exist' : code === 'EISDIR' ? 'is a folder' : 'cannot be read';
+    throw new DrayError('noPassword', `The password file ${path} ${why}.`, { data: { path }, cause });
+  }
+  return Buffer.concat(pieces);
+}
+
+/**
+ * Runs without input: a command that asks would wait for an answer that nobody can give. Neither the command
+ * nor its output goes into the error, since both may hold a secret.
+ */
+async function runPasswordCommand(
+  command: string,
+  name: string,
+  { environment, signal }: Pick<PasswordContext, 'environment' | 'signal'>,
+): Promise<Buffer> {
+  const options = { env: { ...environment }, encoding: 'buffer', maxBuffer: PASSWORD_BYTES_MAX } as const;
+  try {
+    const running = promisify(exec)(command, { ...options, signal });
+    running.child.stdin?.end();
+    return (await running).stdout;
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, stderr } = error as { readonly code?: unknown; readonly stderr?: Buffer };
+    const [said = ''] =
+      stderr
+        ?.toString('utf8')
+        .trim()
+        .split(/[\r\n]/, 1) ?? [];
+    const result = typeof code === 'number' ? `failed with exit code ${code}` : 'failed';
+    const message =
+      said === '' ? `${name} ${result}.` : `${name} ${result}: ${said.slice(0, SAID_CHARS_MAX)}`;
+    throw new DrayError('noPassword', message, { data: typeof code === 'number' ? { exitCode: code } : {} });
   }
 }
 
-function firstLine(text: string): string {
-  return text.split(/[\r\n]/, 1)[0]!;
+/**
+ * In UTF-8, without the byte order mark that editors on Windows write. Other bytes would all become the same
+ * replacement character, and so a weak password.
+ */
+function firstLine(bytes: Buffer, name: string): string {
+  const end = bytes.findIndex((byte) => byte === LINE_FEED || byte === CARRIAGE_RETURN);
+  const line = end < 0 ? bytes : bytes.subarray(0, end);
+  if (line.length >= PASSWORD_BYTES_MAX) throw new DrayError('noPassword', `${name} gives no end of line.`);
+  let password: string;
+  try {
+    password = new TextDecoder('utf-8', { fatal: true }).decode(line);
+  } catch {
+    throw new DrayError('noPassword', `${name} gives a password that is not UTF-8.`);
+  }
+  if (password !== '') return password;
+  throw new DrayError('noPassword', `${name} gives no password: its first line is empty.`);
 }

@@ -2,7 +2,7 @@
  * A slot holds the master key of an encrypted repository, sealed by a password or by a recovery key:
  *
  *     {"format":1,"repository":"<uuid>","kind":"password","label":"...","created":"<time>",
- *      "argon2id":{"memoryKiB":65536,"passes":3,"lanes":1,"salt":"<hex>"},
+ *      "argon2id":{"memoryKiB":65536,"passes":3,"lanes":4,"salt":"<hex>"},
  *      "check":"<hex>","nonce":"<hex>","sealed":"<hex>"}
  *
  * A slot's key is `keys/` and the SHA-256 of its bytes, so a damaged slot shows. Slots never change.
@@ -17,6 +17,7 @@ import { checkSchema, damaged, FORMAT, parseDocument } from '../document.ts';
 import { KEY_SLOTS_PREFIX } from '../keys.ts';
 import { createRecoveryKey, parseRecoveryKey } from './recovery-key.ts';
 import { MASTER_KEY_BYTES } from './seal-keys.ts';
+import { type Argon2Settings, stretchPassword } from './stretch-password.ts';
 
 export interface KeySlot {
   /** 64 hexadecimal digits. */
@@ -31,14 +32,8 @@ export interface KeySlot {
   readonly sealed: string;
 }
 
-interface Argon2Settings {
-  readonly memoryKiB: number;
-  readonly passes: number;
-  readonly lanes: number;
-}
-
-/** Above the second recommendation of RFC 9106 for memory, with its number of passes; a third of a second. */
-const NEW_SETTINGS: Argon2Settings = { memoryKiB: 64 * 1024, passes: 3, lanes: 1 };
+/** The second recommendation of RFC 9106, section 4. */
+const NEW_SETTINGS: Argon2Settings = { memoryKiB: 64 * 1024, passes: 3, lanes: 4 };
 /** A slot with more would be an attack on whoever opens it. */
 const MEMORY_KIB_MAX = 1024 * 1024;
 const PASSES_MAX = 64;
@@ -83,7 +78,7 @@ export interface EncodedSlot {
 
 export async function createPasswordSlot(facts: SlotFacts, password: string): Promise<EncodedSlot> {
   const argon2id = { ...NEW_SETTINGS, salt: randomBytes(SALT_BYTES).toString('hex') };
-  return sealSlot(facts, 'password', await stretch(password, argon2id), { argon2id });
+  return sealSlot(facts, 'password', await stretchPassword(password, argon2id), { argon2id });
 }
 
 export function createRecoverySlot(facts: SlotFacts): {
@@ -111,7 +106,7 @@ export function parseSlot(key: RemoteKey, bytes: Uint8Array): KeySlot {
  */
 export async function openSlot(slot: KeySlot, password: string): Promise<Uint8Array | undefined> {
   const { argon2id } = slot;
-  const secret = argon2id ? await stretch(password, argon2id) : parseRecoveryKey(password);
+  const secret = argon2id ? await stretchPassword(password, argon2id) : parseRecoveryKey(password);
   if (!secret) return undefined;
   const { check, wrapping } = slotKeys(secret, slot.repository);
   if (check !== slot.check) return undefined;
@@ -168,21 +163,4 @@ function factsOf({
 function slotKeys(secret: Uint8Array, repository: string) {
   const derive = (use: string) => Buffer.from(hkdfSync('sha256', secret, repository, `dray/slot/${use}`, 32));
   return { check: derive('check').toString('hex'), wrapping: derive('key') };
-}
-
-async function stretch(
-  password: string,
-  { lanes, memoryKiB, passes, salt }: Argon2Settings & { readonly salt: string },
-): Promise<Uint8Array> {
-  // Not `crypto.argon2`: Node has it from 24.7 on, and Electron never.
-  const { argon2id } = await import('hash-wasm');
-  return argon2id({
-    password: password.normalize('NFC'),
-    salt: Buffer.from(salt, 'hex'),
-    iterations: passes,
-    parallelism: lanes,
-    memorySize: memoryKiB,
-    hashLength: 32,
-    outputType: 'binary',
-  });
 }

@@ -4,9 +4,10 @@ import { expect, it } from 'vitest';
 import { deriveSealKeys, objectCipherKey } from './seal-keys.ts';
 import { openBytes, sealBytes } from './sealed-content.ts';
 import { createSealedNames } from './sealed-names.ts';
+import { stretchByNode, stretchByWasm } from './stretch-password.ts';
 
 const section = readFileSync(new URL('../FORMAT.md', import.meta.url), 'utf8').split('Known answers')[1]!;
-const [answers, sealed] = [...section.matchAll(/^```\n(.*?)^```$/gms)].map(([, block]) => block!);
+const [answers, sealed, secret] = [...section.matchAll(/^```\n(.*?)^```$/gms)].map(([, block]) => block!);
 const master = Uint8Array.from({ length: 32 }, (_, at) => at);
 const keys = deriveSealKeys(master, '00000000-0000-4000-8000-000000000000');
 
@@ -27,4 +28,16 @@ it('The sealed bytes of the document are those of its content', () => {
   expect(bytes.toString('hex').startsWith(`${head}${frame}`)).toBe(true);
   expect(bytes.toString('hex').endsWith(tail!)).toBe(true);
   expect(Buffer.from(openBytes(cipherKey, key, bytes)).equals(content)).toBe(true);
+});
+
+it('The secret of a password is the one of the document, by Node and by WebAssembly', async () => {
+  const salt = '000102030405060708090a0b0c0d0e0f';
+  const settings = { memoryKiB: 65_536, passes: 3, lanes: 4, salt };
+  for (const password of ['p\u00e4ssword', 'pa\u0308ssword']) {
+    const byWasm = await stretchByWasm(password, settings);
+    expect(Buffer.from(byWasm).toString('hex')).toBe(secret!.trim());
+    // Node 22 has none.
+    const byNode = (await stretchByNode(password, settings)) ?? byWasm;
+    expect(Buffer.from(byNode).equals(byWasm)).toBe(true);
+  }
 });

@@ -9,11 +9,15 @@ import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { verify } from '../../engine/jobs/history/verify.ts';
 import { cloneWorkspace } from '../../engine/jobs/pull/clone.ts';
 import { push } from '../../engine/jobs/push/push.ts';
+import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
+import { createSandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
+import { openRepositoryAt } from '../../engine/jobs/session/opened-remote.ts';
 import { describeTree } from '../../engine/jobs/trees/same-trees.fixture.ts';
 import type { CommitHash } from '../../engine/model/entry.ts';
 import type { ObjectStore } from '../../engine/remotes/object-store.ts';
-import { openS3Store } from '../../engine/remotes/s3/open-s3-store.ts';
+import { parseRemoteUrl } from '../../engine/remotes/remote-url.ts';
 import { readCollectionState } from '../../engine/repository/collection/collection-state.ts';
+import { readDescriptor } from '../../engine/repository/descriptor.ts';
 import { collectionListKey } from '../../engine/repository/keys.ts';
 import { createS3Dataset, type S3Dataset } from '../s3-dataset.ts';
 import { startMinio } from '../servers/minio.ts';
@@ -46,10 +50,36 @@ const scale = runBudget({
   },
 });
 
-/** A repository with objects, packs and chunks from little content, and its branches. */
-async function startDataset(server: S3Endpoint, name: string): Promise<S3Dataset> {
-  const dataset = createS3Dataset(server, name);
-  await dataset.init('origin', { layout: { packBelow: 4_096, chunkAbove: 65_536 } });
+interface Kind {
+  readonly name: string;
+  readonly encrypt: boolean;
+}
+
+/** Both compress what can be compressed. */
+const kinds: readonly Kind[] = [
+  { name: 'a plain repository', encrypt: false },
+  { name: 'an encrypted repository', encrypt: true },
+];
+
+/** Makes a repository with objects, packs and chunks from little content. @returns What opens it. */
+async function makeRepository(server: S3Endpoint, url: string, encrypt: boolean) {
+  using maker = createSandbox();
+  const environment = { ...server.environment, DRAY_PASSWORD: 'secret' };
+  const { recoveryKey } = await initWorkspace(testContext(maker.folder, { environment }), {
+    remoteUrl: url,
+    encrypt,
+    layout: { packBelow: 4_096, chunkAbove: 65_536 },
+  });
+  // Unlike a password, it opens without a cost in each process.
+  return recoveryKey === undefined ? {} : { DRAY_PASSWORD: recoveryKey };
+}
+
+/** A workspace of a new repository, and the branches. */
+async function startDataset(server: S3Endpoint, encrypt: boolean): Promise<S3Dataset> {
+  const name = 'chaos';
+  const password = await makeRepository(server, `s3://${server.bucket}/${name}`, encrypt);
+  const dataset = createS3Dataset({ ...server, environment: { ...server.environment, ...password } }, name);
+  await dataset.init('origin');
   dataset.sandbox.write('origin/first', 'as it was');
   await push(dataset.context('origin'), { message: 'first' });
   for (const branch of scale.branches.slice(1))
@@ -93,24 +123,20 @@ async function checkNoGarbage(store: ObjectStore, { keys }: NamedByRefs): Promis
   expect([...(await keysBelow(store, ['collection/']))].sort()).toEqual(avoid.map(collectionListKey).sort());
 }
 
-async function checkChaos(server: S3Endpoint, name: string): Promise<ChaosOutcome> {
+async function checkChaos(server: S3Endpoint, encrypt: boolean): Promise<ChaosOutcome> {
   const seed = Math.floor(Math.random() * 2 ** 31);
-  using dataset = await startDataset(server, name);
+  using dataset = await startDataset(server, encrypt);
   const outcome = await runChaos(dataset, { ...scale, endpoint: server.endpoint, seed });
   await collectUntilNothing(dataset);
-  const { bucket, environment } = server;
-  const store = await openS3Store({ bucket, prefix: name, environment });
-  try {
-    const named = await namedByRefs(store);
-    await checkNoGarbage(store, named);
-    const found = await verify(dataset.context('origin'), { readDataPercent: 100 });
-    expect(found).toMatchObject({ missing: 0, damaged: 0 });
-    expect(found.commits + found.forgotten).toBe(named.commits.size);
-    const cloned = await checkReported(dataset, outcome.reported, named);
-    expect(cloned).toBeGreaterThan(0);
-  } finally {
-    await store.close();
-  }
+  await using remote = await openRepositoryAt(dataset.context('.'), parseRemoteUrl(dataset.url, '.'));
+  expect((await readDescriptor(remote.store))!.encryption !== undefined).toBe(encrypt);
+  const named = await namedByRefs(remote.store);
+  await checkNoGarbage(remote.store, named);
+  const found = await verify(dataset.context('origin'), { readDataPercent: 100 });
+  expect(found).toMatchObject({ missing: 0, damaged: 0 });
+  expect(found.commits + found.forgotten).toBe(named.commits.size);
+  const cloned = await checkReported(dataset, outcome.reported, named);
+  expect(cloned).toBeGreaterThan(0);
   return outcome;
 }
 
@@ -121,11 +147,11 @@ const servers: [string, () => Promise<S3Endpoint>][] = [
 ];
 
 describe.each(servers)('pushes beside collections on %s', (_, start) => {
-  it(
-    'keep what they reported, however many are killed, and at the end nothing else is left',
-    async () => {
+  it.each(kinds)(
+    'keep in $name what they reported, however many are killed, and at the end nothing else is left',
+    async ({ encrypt }) => {
       await using server = await start();
-      const { counts } = await checkChaos(server, 'chaos');
+      const { counts } = await checkChaos(server, encrypt);
       expect(counts.killedPushes).toBeGreaterThan(0);
     },
     30 * 60_000,

@@ -221,9 +221,16 @@ function editTree({ dataset: { sandbox } }: Chaos, { draw, name }: Actor): void 
       rmSync(sandbox.path(path), { force: true });
       continue;
     }
-    const content = draw.below(CONTENTS);
-    sandbox.write(path, Buffer.alloc(SIZES[content % SIZES.length]!, `content ${content}. `));
+    sandbox.write(path, contentOf(draw.below(CONTENTS)));
   }
+}
+
+/** Every second one does not compress. */
+function contentOf(number: number): Buffer {
+  const sizeBytes = SIZES[Math.floor(number / 2) % SIZES.length]!;
+  return number % 2 === 0
+    ? Buffer.alloc(sizeBytes, `content ${number}. `)
+    : drawFrom(number).noise(sizeBytes);
 }
 
 /**

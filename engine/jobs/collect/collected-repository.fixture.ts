@@ -36,7 +36,7 @@ import { encodeSegment } from '../../repository/manifest/segment.ts';
 import { writeSegment } from '../../repository/manifest/stored-segment.ts';
 import { PackBuilder } from '../../repository/packs/pack.ts';
 import { withRelocations } from '../../repository/packs/relocated-reads.ts';
-import { findMove, readRelocation } from '../../repository/packs/relocation.ts';
+import { findMove, HOPS_MAX, readRelocation } from '../../repository/packs/relocation.ts';
 import { listRefs, readRef } from '../../repository/refs.ts';
 import { readRetention, writeRetention } from '../../repository/retention.ts';
 import { createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
@@ -250,7 +250,7 @@ export async function addContent(store: ObjectStore, entry: Entry, needed: Set<R
     return;
   }
   let { offset, pack } = entry.location;
-  for (;;) {
+  for (let hops = 0; hops < HOPS_MAX; hops += 1) {
     const relocation = await readRelocation(store, pack);
     const move = relocation && findMove(relocation, offset);
     if (!move) break;

@@ -10,6 +10,7 @@ import type { RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { commitKey, hashFromPackKey, packKey, relocationKey, segmentKey } from '../../repository/keys.ts';
 import { keysOfEntry } from '../../repository/manifest/entry-keys.ts';
+import { HOPS_MAX } from '../../repository/packs/relocation.ts';
 import type { AnyRef } from '../../repository/refs.ts';
 import { segmentEntries } from '../history/verify/committed-entries.ts';
 import { readOne, type WalkTools, walkCommits } from '../history/verify/find-commits.ts';
@@ -20,9 +21,6 @@ import { Relocations } from './relocations.ts';
 
 /** Segments are read once so many are known, which bounds their list. */
 const SEGMENTS_GATHERED = 256;
-
-/** Each time less than half of a pack moves, so a blob moves a few times. The bound ends a made-up circle. */
-const HOPS_MAX = 64;
 
 /** Without what a live ref needs, nothing may be removed: so an error ends the mark. */
 const FINDINGS = {
@@ -159,12 +157,24 @@ export class Mark {
       if (!moved || !this.#relocations.isSafe(at.pack)) this.live.add(packKey(at.pack));
       at = moved;
     }
+    // A circle has no last pack, so all of its packs are needed.
+    for (let hops = 0; at && hops < HOPS_MAX; hops += 1) {
+      this.live.add(packKey(at.pack));
+      at = this.#relocations.find(at.pack, at.offset);
+    }
   }
 
   /** Takes the size of a pack from the listing, to find those of which little is needed. */
   noteListed(key: RemoteKey, sizeBytes: number): void {
     const pack = hashFromPackKey(key);
-    if (pack !== undefined && !this.#relocations.has(pack)) this.#packs.noteSize(pack, sizeBytes);
+    if (pack === undefined || this.hasMoved(pack)) return;
+    const { sealing } = this.#tools.store;
+    this.#packs.noteSize(pack, sizeBytes, sealing?.listedBytes ?? ((bytes) => bytes));
+  }
+
+  /** Whether a collection has written the pack anew. */
+  hasMoved(pack: PackHash): boolean {
+    return this.#relocations.has(pack);
   }
 
   /** The listed packs of which less than half is needed, and that were not written anew. */

@@ -26,12 +26,15 @@ export class PackUse {
     this.#neededBytes.set(pack, (known ?? INDEX_FIXED_BYTES) + storedBytes + ROW_BYTES);
   }
 
-  /** Once the mark is made. */
-  noteSize(pack: PackHash, sizeBytes: number): void {
+  /**
+   * Once the mark is made.
+   * @param listedBytes The size that a listing shows for so many bytes: an encrypted repository pads them.
+   */
+  noteSize(pack: PackHash, sizeBytes: number, listedBytes: (sizeBytes: number) => number): void {
     const neededBytes = this.#neededBytes.get(pack);
     if (neededBytes === undefined || sizeBytes > PACK_BYTES_MAX) return;
     // The new pack may have a salt. Else a pack of a few bytes would be written anew each time.
-    if ((neededBytes + SALT_BYTES + ROW_BYTES) * 2 >= sizeBytes) return;
+    if (listedBytes(neededBytes + SALT_BYTES + ROW_BYTES) * 2 >= sizeBytes) return;
     this.#sparse.push({ pack, sizeBytes, neededBytes });
   }
 

@@ -1,8 +1,9 @@
 /** Packs that are written anew, and what kills, pushes and other collections in between could do to them. */
 import { describe, expect, it } from 'vitest';
 import { runBudget } from '../../base/run-budget.fixture.ts';
-import type { FileEntry } from '../../model/entry.ts';
+import type { BlobLocation, FileEntry } from '../../model/entry.ts';
 import { hashOfText } from '../../repository/entries.fixture.ts';
+import { writeRelocation } from '../../repository/packs/relocation.ts';
 import { readRef, removeRef } from '../../repository/refs.ts';
 import {
   createTestRepository,
@@ -61,6 +62,21 @@ it('a pack of one byte and a salt is not written anew', async () => {
   await repository.push('main', { a: 'kept', 'packed/b': 'b' });
   expect(await repository.keys('packs/')).toHaveLength(1);
   expect((await repository.collect()).repacked.packs).toBe(0);
+});
+
+it('a pack whose relocation names it itself stays, whoever wrote that', async () => {
+  const repository = await createTestRepository();
+  const first = await repository.push('main', ALL);
+  const entries = await entriesOf(repository.store, first);
+  const location = entries[0]!.location as Extract<BlobLocation, { in: 'pack' }>;
+  const { offset, pack } = location;
+  const moves = [{ offset, sizeBytes: entries[0]!.sizeBytes, pack, to: offset }];
+  await writeRelocation(repository.store, { pack, sizeBytes: 10_000, moves });
+  // Of the commit that is kept, nothing but that blob lies in the pack.
+  await repository.push('main', packed('1'));
+  await repository.forget(first);
+  for (let round = 0; round < 2; round += 1) await repository.collect();
+  expect(await repository.unreadable()).toEqual([]);
 });
 
 describe('a pack of which less than half is needed', () => {

@@ -10,7 +10,6 @@ import { checkAborted } from '../../base/abort.ts';
 import type { BlobHash, PackHash } from '../../model/entry.ts';
 import { createCollectionView } from '../../repository/collection/collection-view.ts';
 import { packKey, relocationKey } from '../../repository/keys.ts';
-import type { KeysToAvoid } from '../../repository/manifest/segment.ts';
 import { PackBuilder } from '../../repository/packs/pack.ts';
 import { PACK_MAX_BYTES, type PackedBlob } from '../../repository/packs/pack-format.ts';
 import { parsePack } from '../../repository/packs/pack-index.ts';
@@ -37,7 +36,9 @@ export async function repack(tools: WalkTools, mark: Mark, packTarget: number): 
   const { signal } = tools.context;
   const view = createCollectionView(tools.store, { signal });
   await view.refresh();
-  const repacker = new Repacker(tools, view);
+  const moving = new Set(sparse.map(({ pack }) => pack));
+  const isTaken = (pack: PackHash) => view.avoids(packKey(pack)) || moving.has(pack) || mark.hasMoved(pack);
+  const repacker = new Repacker(tools, isTaken);
   for (const { pack } of sparse) {
     if (view.avoids(relocationKey(pack))) continue;
     const read = await tools.store.read(packKey(pack), { maxBytes: PACK_MAX_BYTES, signal });
@@ -59,15 +60,16 @@ export async function repack(tools: WalkTools, mark: Mark, packTarget: number): 
 
 class Repacker {
   readonly #tools: WalkTools;
-  readonly #keys: KeysToAvoid;
+  readonly #isTaken: (pack: PackHash) => boolean;
   #builder = new PackBuilder();
   #blobs = new Set<BlobHash>();
   #moving: Moving[] = [];
   #done = { packs: 0, bytes: 0 };
 
-  constructor(tools: WalkTools, keys: KeysToAvoid) {
+  /** @param isTaken Of packs that may go: those of a collection, and those that move themselves. */
+  constructor(tools: WalkTools, isTaken: (pack: PackHash) => boolean) {
     this.#tools = tools;
-    this.#keys = keys;
+    this.#isTaken = isTaken;
   }
 
   get sizeBytes(): number {
@@ -95,7 +97,7 @@ class Repacker {
     const { limit, store } = this.#tools;
     const { signal } = this.#tools.context;
     const run = <T>(task: () => Promise<T>) => limit.run(task, { bytes: 0, signal });
-    const { bytes, hash } = this.#builder.finish((name) => this.#keys.avoids(packKey(name)));
+    const { bytes, hash } = this.#builder.finish(this.#isTaken);
     this.#builder = new PackBuilder();
     this.#blobs = new Set();
     this.#moving = [];

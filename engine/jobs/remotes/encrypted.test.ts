@@ -198,6 +198,17 @@ describe('An encrypted repository', () => {
     expect(describeTree(await clone('copy'))).toEqual(describeTree(work));
   });
 
+  it('keeps a pack of a few bytes, whose padding is not unused content', async () => {
+    await start();
+    sandbox.write('work/small', 'a');
+    await push(withPassword(work), {});
+    for (let run = 0; run < 3; run += 1) {
+      const collected = await collectGarbage(withPassword(work), { graceSeconds: 0 });
+      expect(collected.result).toBe('nothingToCollect');
+    }
+    expect(describeTree(await clone('copy'))).toEqual(describeTree(work));
+  });
+
   it('knows a commit by its first digits', async () => {
     await start();
     writeFiles();

@@ -104,6 +104,22 @@ describe('a pack that a collection has written anew', () => {
     expect(await withRelocations(store).read(packKey(pack.hash), { maxBytes: 1_000 })).toBeUndefined();
   });
 
+  it('is damaged when its relocations lead in a circle', async () => {
+    const store = createMemoryStore();
+    const pack = await storePack(store, TEXTS);
+    const { offset, sizeBytes } = pack.blobs[1]!;
+    const moves = [{ offset, sizeBytes, pack: pack.hash, to: offset }];
+    await writeRelocation(store, { pack: pack.hash, sizeBytes: pack.bytes.length, moves });
+    const relocated = withRelocations(store);
+    const range = { start: offset, end: offset + sizeBytes };
+    expect((await relocated.read(packKey(pack.hash), { range, maxBytes: 10 }))!.bytes).toHaveLength(
+      sizeBytes,
+    );
+    await store.delete([packKey(pack.hash)]);
+    const read = relocated.read(packKey(pack.hash), { range, maxBytes: 10 });
+    await expect(read).rejects.toMatchObject({ code: 'damaged' });
+  });
+
   it.each<[string, string]>([
     ['overlap', '[0,3,0,0],[2,3,0,5]'],
     ['descend', '[5,3,0,0],[0,3,0,5]'],

@@ -10,7 +10,7 @@ import type { ObjectBytes, ObjectStore, ReadOptions } from '../../remotes/object
 import { damaged } from '../document.ts';
 import { hashFromPackKey, packKey } from '../keys.ts';
 import { planPackReads } from './pack-reads.ts';
-import { type Move, movesWithin, type Relocation, readRelocation } from './relocation.ts';
+import { HOPS_MAX, type Move, movesWithin, type Relocation, readRelocation } from './relocation.ts';
 
 /** Relocations that are remembered. */
 const KNOWN_MAX = 256;
@@ -30,15 +30,19 @@ export function withRelocations(store: ObjectStore): ObjectStore {
     );
     return asked;
   };
-  const read: ObjectStore['read'] = async (key, options) => {
-    const pack = hashFromPackKey(key);
-    if (pack === undefined) return store.read(key, options);
-    const found = known.has(pack) ? undefined : await store.read(key, options);
-    if (found) return found;
-    const relocation = await relocationOf(pack, options);
-    return relocation && gather(relocation, options, read);
-  };
-  return { ...store, read };
+  const readAfter =
+    (hops: number): ObjectStore['read'] =>
+    async (key, options) => {
+      const pack = hashFromPackKey(key);
+      if (pack === undefined) return store.read(key, options);
+      const found = known.has(pack) ? undefined : await store.read(key, options);
+      if (found) return found;
+      const relocation = await relocationOf(pack, options);
+      if (!relocation) return undefined;
+      if (hops === HOPS_MAX) throw damaged(key, 'its relocations lead in a circle');
+      return gather(relocation, options, readAfter(hops + 1));
+    };
+  return { ...store, read: readAfter(0) };
 }
 
 /** @param read Of this store, since a pack may move more than once. */

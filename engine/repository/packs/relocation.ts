@@ -25,6 +25,9 @@ import {
 import { isHash, relocationKey } from '../keys.ts';
 import { PACK_MAX_BYTES } from './pack-format.ts';
 
+/** Each time less than half of a pack moves, so a blob moves a few times. The bound ends a circle. */
+export const HOPS_MAX = 64;
+
 /** A blob, as it is stored. */
 export interface Move {
   readonly offset: number;

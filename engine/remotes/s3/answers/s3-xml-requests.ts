@@ -13,6 +13,12 @@ export function completionXml(parts: readonly PartInfo[]): Uint8Array {
   );
 }
 
+/** The body of DeleteObjects: the answer names failures alone. @param keys In full. */
+export function removalXml(keys: readonly string[]): Uint8Array {
+  const objects = keys.map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`);
+  return encode(`<Delete xmlns="${NAMESPACE}">${objects.join('')}<Quiet>true</Quiet></Delete>`);
+}
+
 function partXml({ number, etag, sha256, crc32, crc64nvme }: PartInfo): string {
   const fields = [
     `<PartNumber>${number}</PartNumber>`,

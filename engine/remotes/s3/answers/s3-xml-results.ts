@@ -1,7 +1,8 @@
-/** The results of multipart uploads and copies. */
+/** The results of multipart uploads, copies and removals. */
+import { excerpt } from '../../../api/error.ts';
 import type { ObjectChecksums } from '../../object-store.ts';
 import { objectChecksumsOf, type RawChecksums } from '../s3-values.ts';
-import { textOf, unquote } from './s3-xml.ts';
+import { elementsOf, textOf, unquote } from './s3-xml.ts';
 
 /** The etag and checksums in the result of a completed upload or a copy. */
 export function parseWritten(xml: string): {
@@ -13,6 +14,26 @@ export function parseWritten(xml: string): {
 
 export function parseUploadId(xml: string): string {
   return textOf(xml, 'UploadId') ?? '';
+}
+
+export interface RemovalFailure {
+  /** In full, with the remote's prefix. */
+  readonly key: string;
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+}
+
+/** What DeleteObjects did not remove. */
+export function parseRemoval(xml: string): readonly RemovalFailure[] {
+  const shown = (element: string, name: string) => {
+    const text = textOf(element, name);
+    return text === undefined ? undefined : excerpt(text);
+  };
+  return [...elementsOf(xml, 'Error')].map((element) => ({
+    key: textOf(element, 'Key') ?? '',
+    code: shown(element, 'Code'),
+    message: shown(element, 'Message'),
+  }));
 }
 
 function rawChecksums(xml: string): RawChecksums {

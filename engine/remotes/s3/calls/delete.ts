@@ -3,14 +3,14 @@
  */
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
-import { DrayError, excerpt } from '../../../api/error.ts';
+import { DrayError } from '../../../api/error.ts';
 import type { CallOptions, DeleteOptions } from '../../object-store.ts';
 import { isAbsentKey, isStray, type S3Failure, translateFailure } from '../answers/s3-errors.ts';
-import { isWritableInXml } from '../answers/s3-xml-requests.ts';
+import { isWritableInXml, removalXml } from '../answers/s3-xml-requests.ts';
+import { parseRemoval, type RemovalFailure } from '../answers/s3-xml-results.ts';
 import { failedCall } from '../s3-connection.ts';
 import type { S3Place } from '../s3-options.ts';
-import { requestFor, type S3Caller } from './s3-call.ts';
-import { attemptBySdk, UNUSED_PLACE } from './sdk-call.ts';
+import { exchangeXml, requestFor, type S3Caller, xmlBody } from './s3-call.ts';
 
 /** S3's limit for one DeleteObjects. */
 const KEYS_PER_REQUEST = 1000;
@@ -46,44 +46,32 @@ async function deleteOne(caller: S3Caller, key: string, options: DeleteOptions):
 
 async function deletePage(caller: S3Caller, keys: readonly string[], options: CallOptions): Promise<void> {
   const { place } = caller.connection;
-  const Objects = keys.map((key) => ({ Key: place.keyPrefix + key }));
-  // S3 wants a checksum, and every S3-compatible store takes this one.
-  const headersOf = (body: Uint8Array) => ({
-    'content-md5': createHash('md5').update(body).digest('base64'),
-  });
-  const page = await attemptBySdk(
-    caller,
-    { operation: 'DeleteObjects', root: 'DeleteResult', headersOf },
-    ({ DeleteObjectsCommand }) =>
-      new DeleteObjectsCommand({ ...UNUSED_PLACE, Delete: { Objects, Quiet: true } }),
-    options,
-  );
-  if (page.failure) {
-    const error = translateFailure(page.failure, { operation: 'DeleteObjects' }, place);
+  const body = removalXml(keys.map((key) => place.keyPrefix + key));
+  const request = {
+    ...requestFor(caller.connection, { operation: 'DeleteObjects', method: 'POST' }, options),
+    query: { delete: '' },
+    headers: {
+      'content-type': 'application/xml',
+      // S3 wants a checksum, and every S3-compatible store takes this one.
+      'content-md5': createHash('md5').update(body).digest('base64'),
+    },
+    ...xmlBody(body),
+  };
+  const { failure, xml } = await exchangeXml(caller, request, 'DeleteResult');
+  if (failure) {
+    const error = translateFailure(failure, request.call, place);
     if (error.code !== 'unsupported') throw error;
     return deleteSingly(caller, keys, options);
   }
-  const left = (page.output.Errors ?? []).filter(({ Code }) => Code !== 'NoSuchKey');
-  const failed = left.map(({ Key = '', Code, Message }) => ({
-    key: Key,
-    code: Code === undefined ? undefined : excerpt(Code),
-    message: Message === undefined ? undefined : excerpt(Message),
-  }));
+  const failed = parseRemoval(xml).filter(({ code }) => code !== 'NoSuchKey');
   if (failed.length > 0) throw removalError(failed, keys.length, place);
-}
-
-interface Left {
-  /** In full, with the remote's prefix. */
-  readonly key: string;
-  readonly code: string | undefined;
-  readonly message: string | undefined;
 }
 
 /**
  * The code is that of the first failure. The error names every failed key, so that the caller knows which
  * objects are left.
  */
-function removalError(failed: readonly Left[], keyCount: number, place: S3Place): DrayError {
+function removalError(failed: readonly RemovalFailure[], keyCount: number, place: S3Place): DrayError {
   const first = failed[0]!;
   const failure: S3Failure = {
     status: first.code === 'AccessDenied' ? 403 : 500,

@@ -48,8 +48,6 @@ export interface SeldomCall {
   /** The root element of the answer. Absent where a success has no content. */
   readonly root?: string;
   readonly quietMs?: number;
-  /** Further headers for the request that the SDK wrote. */
-  readonly headersOf?: (body: Uint8Array) => Readonly<Record<string, string>>;
 }
 
 /** Bucket and key of every command: the request gets those of the remote when it is sent. */
@@ -112,7 +110,7 @@ function requestOf(
   { body, headers, method, query }: SdkRequest,
   options: CallOptions,
 ): S3Request {
-  const { headersOf, quietMs } = seldom;
+  const { quietMs } = seldom;
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const queried = Object.entries(query).filter(([name]) => name !== 'x-id');
   const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.test(name));
@@ -121,7 +119,7 @@ function requestOf(
     ...requestFor(caller.connection, sentAs, options),
     call: callOf(caller, seldom),
     query: Object.fromEntries(queried.map(([name, value]) => [name, String(value ?? '')]).sort(byName)),
-    headers: { ...Object.fromEntries(kept), ...(bytes && headersOf ? headersOf(bytes) : {}) },
+    headers: Object.fromEntries(kept),
     ...(bytes ? xmlBody(bytes) : {}),
     ...(quietMs === undefined ? {} : { quietMs }),
   };

@@ -189,6 +189,32 @@ describe('a repository that an earlier Dray made', () => {
     },
   );
 
+  it.each(Object.entries(OLD))('of %s compresses after an upgrade that says so', async (name, { files }) => {
+    using sandbox = createSandbox();
+    const remote = openCopy(sandbox, name);
+    const root = await clone(sandbox, remote, 'clone');
+    const before = await clone(sandbox, remote, 'before');
+    const upgraded = await upgrade(testContext(root), { compression: 'auto' });
+    expect(upgraded).toMatchObject({ result: 'upgraded', compression: 'auto' });
+    const { compression, required } = JSON.parse(readFileSync(join(remote, 'dray.json'), 'utf8'));
+    expect({ compression, required }).toEqual({ compression: 'auto', required: ['collection', 'zstd'] });
+
+    const added = { 'text.csv': rows('owl ', 1, 300_000), 'small.csv': rows('heron ', 1, 2_000) };
+    for (const [path, content] of Object.entries(added)) sandbox.write(`clone/${path}`, content);
+    const { uploadedBytes } = await push(testContext(root), {});
+    expect(uploadedBytes).toBeLessThan(added['text.csv'].length / 2);
+    // This workspace does not know of the change.
+    for (const [path, content] of Object.entries(added)) sandbox.write(`before/again-${path}`, content);
+    await push(testContext(before), {});
+    await pull(testContext(before), {});
+    const again = Object.entries(added).map(([path, content]) => [`again-${path}`, content] as const);
+    const all = { ...files, ...added, ...Object.fromEntries(again) };
+    expect(filesOf(before)).toEqual(all);
+    expect(filesOf(await clone(sandbox, remote, 'later'))).toEqual(all);
+    const whole = await verify(testContext(root), { readDataPercent: 100 });
+    expect(whole).toMatchObject({ missing: 0, damaged: 0 });
+  });
+
   it('keeps its history, tags and branches', async () => {
     using sandbox = createSandbox();
     const root = await clone(sandbox, openCopy(sandbox, 'merged'), 'clone');

@@ -1,11 +1,17 @@
 /** What `dray upgrade` and `dray key` do with a repository as a whole. */
 
+export interface UpgradeRequest {
+  /** How new content is stored from now on. Absent: as before. */
+  readonly compression?: 'auto' | 'max' | 'off';
+}
+
 export interface UpgradeSummary {
   readonly result: 'upgraded' | 'upToDate';
   /** Branches and tags that were rewritten. */
   readonly refs: number;
   /** What a version must know from now on to use the repository. */
   readonly features: readonly string[];
+  readonly compression: 'auto' | 'max' | 'off';
 }
 
 export interface KeySlotRecord {

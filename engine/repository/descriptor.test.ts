@@ -3,7 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import { readVersion } from '../base/dray-version.ts';
 import { DEFAULT_LAYOUT, OBJECTS_LAYOUT } from '../model/layout.ts';
 import { createMemoryStore } from '../remotes/memory/memory-store.fixture.ts';
-import { addFeatures, createDescriptor, readDescriptor } from './descriptor.ts';
+import { createDescriptor, readDescriptor, upgradeDescriptor } from './descriptor.ts';
 
 const clock = { ...systemClock, nowMs: () => Date.UTC(2026, 0, 31, 12) };
 
@@ -132,7 +132,7 @@ describe('a descriptor', () => {
   it('gets the version of whoever adds a feature', async () => {
     const store = createMemoryStore();
     await store.put('dray.json', Buffer.from(JSON.stringify({ ...DOCUMENT, since: '0.0.1' })));
-    await addFeatures(store, ['collection']);
+    await upgradeDescriptor(store, {});
     const { bytes } = (await store.read('dray.json', { maxBytes: 65_536 }))!;
     expect(JSON.parse(Buffer.from(bytes).toString())).toMatchObject({
       required: ['collection'],

@@ -6,9 +6,9 @@
  *                "chunkSize":{"min":...,"average":...,"max":...}},
  *      "compression":"auto","encryption":null}
  *
- * Written once, by a conditional PUT, and changed only to add features to `required` (`dray upgrade`), by
- * compare-and-swap. `hash` has one value in format 1; any other value needs a newer version. So does another
- * `encryption` than null or `{"version":1,"check":"<hex>"}`.
+ * Written once, by a conditional PUT. `dray upgrade` adds features to `required` and changes `compression`,
+ * by compare-and-swap. `hash` has one value in format 1; any other value needs a newer version. So does
+ * another `encryption` than null or `{"version":1,"check":"<hex>"}`.
  */
 import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -52,7 +52,7 @@ interface Encryption {
 }
 
 /** The features of a new repository. */
-function featuresOf({ compression }: Layout): readonly string[] {
+function featuresOf({ compression }: Pick<Layout, 'compression'>): readonly string[] {
   return compression === undefined ? [FEATURE_COLLECTION] : [FEATURE_COLLECTION, FEATURE_ZSTD];
 }
 
@@ -168,23 +168,38 @@ export async function createDescriptor(
   throw new DrayError('remoteFailed', message, { retry: 'retry', data: { key: DESCRIPTOR_KEY } });
 }
 
+export type CompressionSetting = Compression | 'off';
+
+export interface DescriptorChange {
+  /** Absent: as it is. */
+  readonly compression?: CompressionSetting | undefined;
+}
+
 /**
- * Adds features that the descriptor does not list, by compare-and-swap. Other fields stay. Up to three
- * requests.
- * @returns False if there was nothing to add. @throws `notFound`, `conflict` if somebody else changed it now
+ * Lets the repository collect garbage, and changes its compression, by compare-and-swap. Other fields stay.
+ * Up to three requests. `zstd` stays required once it was: some content may be compressed.
+ * @returns False if there was nothing to change. @throws `notFound`, `conflict` if somebody else changed it
+ * now
  */
-export async function addFeatures(
+export async function upgradeDescriptor(
   store: ObjectStore,
-  features: readonly string[],
+  { compression }: DescriptorChange,
   options: CallOptions = {},
 ): Promise<boolean> {
   const read = await store.read(DESCRIPTOR_KEY, { ...options, maxBytes: DESCRIPTOR_MAX_BYTES });
   if (!read) throw new DrayError('notFound', `There is no ${DESCRIPTOR_KEY} at ${store.address}.`);
-  const known = parseDescriptor(read.bytes).features;
-  const missing = features.filter((feature) => !known.includes(feature));
-  if (missing.length === 0) return false;
-  const { format, ...rest } = parseDocument(DESCRIPTOR_KEY, read.bytes);
-  const document = { format, ...rest, required: [...known, ...missing], since: readVersion() };
+  const before = parseDescriptor(read.bytes);
+  const wanted = compression === 'off' ? undefined : (compression ?? before.layout.compression);
+  const features = featuresOf({ compression: compression === 'off' ? undefined : compression });
+  const isDone = ({ features: known, layout }: Descriptor) =>
+    features.every((feature) => known.includes(feature)) && layout.compression === wanted;
+  if (isDone(before)) return false;
+  const { compression: _, format, ...rest } = parseDocument(DESCRIPTOR_KEY, read.bytes);
+  const required = [...new Set([...before.features, ...features])];
+  const document = {
+    ...{ format, ...rest, required, since: readVersion() },
+    ...(wanted && { compression: wanted }),
+  };
   const bytes = Buffer.from(`${JSON.stringify(document, undefined, 2)}\n`, 'utf8');
   const outcome = await store.put(DESCRIPTOR_KEY, bytes, {
     ...options,
@@ -194,7 +209,7 @@ export async function addFeatures(
   });
   if (outcome.written) return true;
   const after = await readAnyDescriptor(store, options);
-  if (missing.every((feature) => after?.features.includes(feature))) return true;
+  if (after && isDone(after)) return true;
   throw new DrayError('conflict', `${DESCRIPTOR_KEY} at ${store.address} changed at this moment.`, {
     retry: 'retry',
     advice: 'Run the command again.',

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { given } from '../../../engine/api/given.ts';
 import type { InitRequest, InitSummary } from '../../../engine/api/jobs.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { compressOption } from '../options/compress-option.ts';
 import { addExamples } from '../options/examples.ts';
 import { parseSizeOption, readGlobalOptions } from '../options/global-options.ts';
 import { quotePath } from '../output/terminal-text.ts';
@@ -41,12 +42,7 @@ export function addInitCommand(program: Command, host: CommandHost): void {
       'cut files above this size into chunks (default: 64MiB; 0: none)',
       parseSizeOption,
     )
-    .addOption(
-      new Option(
-        '--compress <how>',
-        'compress content where that pays: auto (the default), max (slower, smaller) or off',
-      ).choices(['auto', 'off', 'max']),
-    )
+    .addOption(compressOption('the default'))
     .option('--encrypt', 'make an encrypted repository, with a password')
     .action((directory: string | undefined, options: InitOptions, self: Command) =>
       runCommand(host, self, {

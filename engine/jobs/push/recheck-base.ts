@@ -144,7 +144,7 @@ export async function recheckBase(options: RecheckOptions): Promise<void> {
         const found = objectsOf(entry).flatMap(({ hash, sizeBytes }): Chunk[] => {
           const storedBytes = present.get(hash);
           if (storedBytes === undefined) return [];
-          return [{ hash, sizeBytes, ...storedAs(link.layout, sizeBytes, storedBytes) }];
+          return [{ hash, sizeBytes, ...storedAs(sizeBytes, storedBytes) }];
         });
         for (const { hash, sizeBytes: _, ...stored } of found)
           link.blobs.add(hash, { in: 'object', ...stored });

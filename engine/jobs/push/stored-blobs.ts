@@ -59,7 +59,7 @@ export interface BlobToPut {
 
 /** Puts an object that the store lacks. @returns The object's size on the store. */
 export async function putBlob(
-  { layout, limit, signal, store }: StoredBlobsOptions,
+  { limit, signal, store }: Pick<StoredBlobsOptions, 'limit' | 'signal' | 'store'>,
   { bytes, hash, key, sizeBytes }: BlobToPut,
 ): Promise<number> {
   const { length } = bytes;
@@ -67,7 +67,7 @@ export async function putBlob(
   const checksum = length < sizeBytes ? { crc32: crc32(bytes) } : { sha256: hash };
   const put = { checksum, condition: { absent: true }, signal } as const;
   const { written } = await limit.run(() => store.put(key, bytes, put), { bytes: length, signal });
-  if (written || layout.compression === undefined) return length;
+  if (written) return length;
   // Another writer was first.
   const found = await limit.run(() => store.head(key, { signal }), { bytes: 0, signal });
   return found?.sizeBytes ?? length;
@@ -86,12 +86,11 @@ async function compressAll(
   );
 }
 
-/** How content is stored that takes so many bytes on the store. */
-export function storedAs(
-  { compression }: Layout,
-  sizeBytes: number,
-  storedBytes: number,
-): Pick<StoredBlob, 'storedBytes'> {
+/**
+ * How content is stored that takes so many bytes on the store. The workspace's own layout says nothing about
+ * that: compression may have been switched on since (`dray upgrade`).
+ */
+export function storedAs(sizeBytes: number, storedBytes: number): Pick<StoredBlob, 'storedBytes'> {
   const isCompressed = sizeBytes <= COMPRESSED_CONTENT_BYTES_MAX && storedBytes < sizeBytes;
-  return compression !== undefined && isCompressed ? { storedBytes } : {};
+  return isCompressed ? { storedBytes } : {};
 }

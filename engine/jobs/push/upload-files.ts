@@ -481,8 +481,8 @@ class FileUploader {
 
   #notePlaced(candidate: Candidate, storedBytes: number): void {
     const { hash, sizeBytes } = candidate;
-    const { blobs, layout, view } = this.#options.link;
-    candidate.object = { ...newObject(view, hash), ...storedAs(layout, sizeBytes, storedBytes) };
+    const { blobs, view } = this.#options.link;
+    candidate.object = { ...newObject(view, hash), ...storedAs(sizeBytes, storedBytes) };
     blobs.add(hash, { in: 'object', ...candidate.object });
     this.#placed.add(hash);
     this.#sending.delete(hash);

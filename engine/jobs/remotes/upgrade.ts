@@ -1,26 +1,30 @@
 /**
- * `dray upgrade`: lets an older repository collect garbage. First the descriptor says so, then every ref,
- * each by compare-and-swap. So an older Dray that is pushing meets a ref that it must not read, and stops. A
- * command that is killed goes on when it runs again.
+ * `dray upgrade`: lets an older repository collect garbage, and changes how a repository compresses. First
+ * the descriptor says so, then every ref, each by compare-and-swap. So an older Dray that is pushing meets a
+ * ref that it must not read, and stops. A command that is killed goes on when it runs again.
+ *
+ * Other workspaces go on with the compression that they know, until `dray upgrade` runs there too: content is
+ * read by what its entry says, and a writer judges what it finds by its size.
  */
 import type { JobContext } from '../../api/jobs.ts';
-import type { UpgradeSummary } from '../../api/repositories.ts';
-import { addFeatures, readDescriptor } from '../../repository/descriptor.ts';
-import { FEATURE_COLLECTION } from '../../repository/document.ts';
+import type { UpgradeRequest, UpgradeSummary } from '../../api/repositories.ts';
+import { type Descriptor, readDescriptor, upgradeDescriptor } from '../../repository/descriptor.ts';
 import { listAnyRefs, type RefKind, writeAnyRef } from '../../repository/refs.ts';
-import { notARepository } from '../session/link-repository.ts';
-import { openSession } from '../session/open-workspace.ts';
+import { checkSameRepository, notARepository } from '../session/link-repository.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 
 const KINDS: readonly RefKind[] = ['heads', 'tags'];
 
-export async function upgrade(context: JobContext): Promise<UpgradeSummary> {
-  using session = await openSession(context, 'upgrade', 'shared');
+export async function upgrade(context: JobContext, request: UpgradeRequest = {}): Promise<UpgradeSummary> {
+  using session = await openSession(context, 'upgrade');
   await using remote = await openSessionRemote(session);
   const { store } = remote;
   const call = { signal: context.signal };
-  if (!(await readDescriptor(store, call))) throw notARepository(store, { isUnmet: false });
-  const isNew = await addFeatures(store, [FEATURE_COLLECTION], call);
+  const found = await readDescriptor(store, call);
+  if (!found) throw notARepository(store, { isUnmet: false });
+  checkSameRepository(store, session.config.remotes[session.remoteName]!.repository, found.id);
+  const isChanged = await upgradeDescriptor(store, request, call);
   let refs = 0;
   // Another machine may make or move a ref during a pass: passes go on until one finds nothing to change.
   for (let changed = -1; changed !== 0; ) {
@@ -34,5 +38,18 @@ export async function upgrade(context: JobContext): Promise<UpgradeSummary> {
       }
     }
   }
-  return { result: isNew || refs > 0 ? 'upgraded' : 'upToDate', refs, features: [FEATURE_COLLECTION] };
+  const descriptor = (await readDescriptor(store, call)) ?? found;
+  keepCompression(session, descriptor);
+  const { features, layout } = descriptor;
+  const result = isChanged || refs > 0 ? 'upgraded' : 'upToDate';
+  return { result, refs, features, compression: layout.compression ?? 'off' };
+}
+
+/** The rest of what a workspace keeps of its repository never changes. */
+function keepCompression(session: Session, { layout: { compression } }: Descriptor): void {
+  const { config, remoteName } = session;
+  const remote = config.remotes[remoteName]!;
+  if (!remote.layout || remote.layout.compression === compression) return;
+  const kept = { ...remote, layout: { ...remote.layout, compression } };
+  session.saveConfig({ ...config, remotes: { ...config.remotes, [remoteName]: kept } });
 }

@@ -24,10 +24,11 @@ export function openExistenceQuery(
   link: LinkedRepository,
   options: { readonly base: BaseCommit; readonly mode?: QueryMode | undefined },
 ): ExistenceQuery {
+  const { signal } = session.context;
   const query = inStoredNames(
     remote,
     createExistenceQuery(existenceOptions(session, remote, link, options)),
-    { isCompressed: link.layout.compression !== undefined, signal: session.context.signal },
+    signal,
   );
   const { view } = link;
   if (!view) return query;
@@ -72,11 +73,7 @@ function existenceOptions(
  * The query relies on the order of a listing. In an encrypted repository that is the order of the keyed
  * names, so the query knows the objects by these.
  */
-function inStoredNames(
-  remote: OpenedRemote,
-  query: ExistenceQuery,
-  { isCompressed, signal }: { readonly isCompressed: boolean; readonly signal: AbortSignal },
-): ExistenceQuery {
+function inStoredNames(remote: OpenedRemote, query: ExistenceQuery, signal: AbortSignal): ExistenceQuery {
   const { sealing } = remote.store;
   if (!sealing) return query;
   const { plainKey, storedKey } = sealing;
@@ -88,7 +85,7 @@ function inStoredNames(
       const sizes = new Map<BlobHash, number>();
       const add = async ([name, sizeBytes]: [BlobHash, number]) => {
         const key = plainKey(objectKey(name));
-        const size = isCompressed ? await exactSize(remote, key, sizeBytes, signal) : sizeBytes;
+        const size = await exactSize(remote, key, sizeBytes, signal);
         if (size !== undefined) sizes.set(hashFromObjectKey(key)!, size);
       };
       await Promise.all([...found].map(add));
@@ -97,7 +94,7 @@ function inStoredNames(
   };
 }
 
-/** A listing shows padded sizes. That of a compressed blob must be known exactly. */
+/** A listing shows padded sizes. The blob may be compressed, so its size must be known exactly. */
 async function exactSize(
   { limit, store }: OpenedRemote,
   key: RemoteKey,

@@ -302,9 +302,9 @@ export class ContentStore {
 
   #storeObject(hash: BlobHash, content: Uint8Array): Promise<StoredBlob> {
     return this.#once(hash, async () => {
-      const { layout, view } = this.#options;
+      const { view } = this.#options;
       const storedBytes = await this.#sendObject(hash, content);
-      return { ...newObject(view, hash), ...storedAs(layout, content.length, storedBytes) };
+      return { ...newObject(view, hash), ...storedAs(content.length, storedBytes) };
     });
   }
 
@@ -317,10 +317,9 @@ export class ContentStore {
     const { length: sizeBytes } = content;
     return this.#orFail(async () => {
       const found = await this.#sizeOf(key);
-      // A compressed object has another size.
-      if (found === sizeBytes || (found !== undefined && layout.compression !== undefined)) return found;
+      if (found !== undefined) return found;
       const bytes = await compressInBackground(content, layout.compression);
-      const storedBytes = await putBlob({ layout, limit, signal, store }, { key, hash, sizeBytes, bytes });
+      const storedBytes = await putBlob({ limit, signal, store }, { key, hash, sizeBytes, bytes });
       this.#note(key, storedBytes);
       return storedBytes;
     });

@@ -94,6 +94,15 @@ function isWorthIt(stored: Uint8Array, content: Uint8Array): boolean {
 }
 
 /**
+ * The content of an object: its stored bytes, or what their frame has if they are fewer than the content. A
+ * commit may name another stored size, since an object that was lost may have been stored again by another
+ * version of zstd, so the caller compares the content with its hash.
+ */
+export function contentOfObject(stored: Uint8Array, sizeBytes: number): Uint8Array | undefined {
+  return stored.length < sizeBytes ? decompressBlob(stored, sizeBytes) : stored;
+}
+
+/**
  * The content of a blob's stored bytes; undefined if they are not exactly one frame of exactly this size.
  * Takes as much memory as the caller expects, whatever the frame says of itself.
  */

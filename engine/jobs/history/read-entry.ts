@@ -1,8 +1,8 @@
 /** Finds one entry of a commit and reads ranges of its content. */
 import { createHash } from 'node:crypto';
-import { readChecked } from '../../base/read-checked.ts';
-import { decompressBlob } from '../../compression/zstd-blob.ts';
-import type { BlobHash, Entry, FileEntry } from '../../model/entry.ts';
+import { isDamage, readChecked } from '../../base/read-checked.ts';
+import { COMPRESSED_CONTENT_BYTES_MAX, contentOfObject } from '../../compression/zstd-blob.ts';
+import type { BlobHash, Chunk, Entry, FileEntry } from '../../model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { objectKey, packKey } from '../../repository/keys.ts';
@@ -75,8 +75,9 @@ interface Piece {
   readonly offset: number;
   readonly hash: BlobHash;
   readonly sizeBytes: number;
-  /** If it is compressed. */
+  /** If it is compressed, as the entry says. An object may be stored otherwise. */
   readonly storedBytes?: number;
+  readonly isPacked: boolean;
 }
 
 function piecesOf({ blob: hash, location, sizeBytes }: FileEntry): readonly Piece[] {
@@ -84,16 +85,16 @@ function piecesOf({ blob: hash, location, sizeBytes }: FileEntry): readonly Piec
     case 'nowhere':
       return [];
     case 'pack':
-      return [{ ...location, key: packKey(location.pack), hash, sizeBytes }];
+      return [{ ...location, key: packKey(location.pack), hash, sizeBytes, isPacked: true }];
     case 'object':
-      return [{ ...location, key: objectKey(hash, location.generation), offset: 0, hash, sizeBytes }];
+      return [objectPiece({ ...location, hash, sizeBytes })];
     case 'chunks':
-      return location.chunks.map((chunk) => ({
-        ...chunk,
-        key: objectKey(chunk.hash, chunk.generation),
-        offset: 0,
-      }));
+      return location.chunks.map(objectPiece);
   }
+}
+
+function objectPiece(chunk: Chunk): Piece {
+  return { ...chunk, key: objectKey(chunk.hash, chunk.generation), offset: 0, isPacked: false };
 }
 
 interface PieceRange {
@@ -102,18 +103,36 @@ interface PieceRange {
   readonly signal: AbortSignal;
 }
 
-async function* readPiece(
+async function* readPiece(store: ObjectStore, piece: Piece, range: PieceRange): AsyncGenerator<Uint8Array> {
+  let content: Uint8Array | undefined;
+  if (piece.storedBytes === undefined) {
+    let isBegun = false;
+    try {
+      for await (const bytes of readPlain(store, piece, range)) {
+        isBegun = true;
+        yield bytes;
+      }
+      return;
+    } catch (error) {
+      const isUnclear = !isBegun && !piece.isPacked && piece.sizeBytes <= COMPRESSED_CONTENT_BYTES_MAX;
+      if (!isUnclear || !isDamage(error)) throw error;
+      content = await readWhole(store, piece, range.signal).catch((later: unknown) => {
+        throw isDamage(later) ? error : later;
+      });
+    }
+  }
+  content ??= await readWhole(store, piece, range.signal);
+  for (let at = range.from; at < range.to; at += WINDOW_BYTES)
+    yield content.subarray(at, Math.min(range.to, at + WINDOW_BYTES));
+}
+
+async function* readPlain(
   store: ObjectStore,
-  piece: Piece,
+  { hash, isPacked, key, offset, sizeBytes }: Piece,
   { from, signal, to }: PieceRange,
 ): AsyncGenerator<Uint8Array> {
-  const { hash, key, offset, sizeBytes, storedBytes } = piece;
-  if (storedBytes !== undefined) {
-    const content = await readCompressed(store, { ...piece, storedBytes }, signal);
-    for (let at = from; at < to; at += WINDOW_BYTES)
-      yield content.subarray(at, Math.min(to, at + WINDOW_BYTES));
-    return;
-  }
+  // The range of a sealed object does not say the object's exact size.
+  const head = store.sealing && !isPacked && from > 0 ? await store.head(key, { signal }) : undefined;
   const hasher = from === 0 && to === sizeBytes ? createHash('sha256') : undefined;
   const isOneWindow = hasher !== undefined && sizeBytes <= WINDOW_BYTES;
   for (let at = from; at < to; at += WINDOW_BYTES) {
@@ -123,7 +142,8 @@ async function* readPiece(
       () => store.read(key, { range, maxBytes: wantedBytes, signal }),
       (read) => {
         const isRight = !isOneWindow || createHash('sha256').update(read.bytes).digest('hex') === hash;
-        if (read.bytes.length === wantedBytes && isRight) return read;
+        const isCompressed = !isPacked && (head ?? read.info).sizeBytes < sizeBytes;
+        if (read.bytes.length === wantedBytes && isRight && !isCompressed) return read;
         throw wrongBytes(key);
       },
     );
@@ -136,16 +156,16 @@ async function* readPiece(
 }
 
 /** A frame can only be read from its start, so a range needs all of it. */
-async function readCompressed(
+async function readWhole(
   store: ObjectStore,
-  { hash, key, offset, sizeBytes, storedBytes }: Piece & { readonly storedBytes: number },
+  { hash, isPacked, key, offset, sizeBytes, storedBytes = sizeBytes }: Piece,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const range = { start: offset, end: offset + storedBytes };
+  const part = { range: { start: offset, end: offset + storedBytes }, maxBytes: storedBytes };
   const content = await readChecked(
-    () => store.read(key, { range, maxBytes: storedBytes, signal }),
+    () => store.read(key, { ...(isPacked ? part : { maxBytes: sizeBytes }), signal }),
     ({ bytes }) => {
-      const found = bytes.length === storedBytes ? decompressBlob(bytes, sizeBytes) : undefined;
+      const found = contentOfObject(bytes, sizeBytes);
       if (found && createHash('sha256').update(found).digest('hex') === hash) return found;
       throw wrongBytes(key);
     },

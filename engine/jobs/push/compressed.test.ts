@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { constants, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../api/events.ts';
 import { systemClock } from '../../base/clock.ts';
 import { compressBlob } from '../../compression/zstd-blob.ts';
 import type { BlobHash, FileEntry } from '../../model/entry.ts';
-import { DEFAULT_LAYOUT } from '../../model/layout.ts';
+import { type Compression, DEFAULT_LAYOUT } from '../../model/layout.ts';
 import { noise } from '../../peer/peer.fixture.ts';
 import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import { objectKey } from '../../repository/keys.ts';
@@ -17,9 +18,15 @@ import { readCommitted } from '../history/read-committed.ts';
 import { verify } from '../history/verify.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { initWorkspace } from '../remotes/init.ts';
+import { repair } from '../repair/repair.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { keysBelow, spoilObject, truncateObject } from '../session/damage.fixture.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
+import {
+  createSandbox,
+  eventsOf,
+  testContext as plainContext,
+  type Sandbox,
+} from '../session/job.fixture.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { describeTree } from '../trees/same-trees.fixture.ts';
@@ -42,6 +49,10 @@ const FILES: Readonly<Record<string, Buffer>> = {
   empty: Buffer.alloc(0),
 };
 
+/** Only an encrypted repository asks for the password. */
+const environment = { DRAY_AUTHOR: 'tester', DRAY_PASSWORD: 'a password' };
+const testContext = (folder: string) => plainContext(folder, { environment });
+
 let sandbox: Sandbox;
 let remote: string;
 let root: string;
@@ -52,9 +63,9 @@ beforeEach(() => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-async function pushed(compression: 'auto' | 'max' | 'off' = 'auto') {
+async function pushed(compression: Compression | 'off' = 'auto', encrypt = false) {
   for (const [name, content] of Object.entries(FILES)) sandbox.write(`work/${name}`, content);
-  await initWorkspace(testContext(root), { remoteUrl: remote, layout: LAYOUT, compression });
+  await initWorkspace(testContext(root), { remoteUrl: remote, layout: LAYOUT, compression, encrypt });
   return push(testContext(root), {});
 }
 
@@ -188,6 +199,107 @@ describe('several writers', () => {
     sandbox.write(`remote/${objectKey(blob)}`, FILES.object!);
     await push(testContext(root), { noIndex: true });
     expect((await entriesIn()).get('object')!.location).toEqual({ in: 'object' });
+    expect(describeTree(await clone())).toEqual(describeTree(root));
+  });
+});
+
+/** What another version of zstd may have made of the content, and the content itself. */
+const FORMS: Readonly<Record<string, (content: Uint8Array) => Uint8Array>> = {
+  'a longer frame': (content) =>
+    zstdCompressSync(content, { params: { [constants.ZSTD_c_compressionLevel]: -5 } }),
+  'a shorter frame': (content) =>
+    zstdCompressSync(content, { params: { [constants.ZSTD_c_compressionLevel]: 6 } }),
+  plain: (content) => content,
+};
+
+describe('content that was lost, and is stored again in another way', () => {
+  const stored: readonly (readonly [Compression | 'off', string])[] = [
+    ['auto', 'a longer frame'],
+    ['auto', 'a shorter frame'],
+    ['auto', 'plain'],
+    ['off', 'a shorter frame'],
+  ];
+
+  /** Stores every object again as this form of its content, wherever the form is smaller. */
+  async function storeAgain(form: string): Promise<number> {
+    let changed = 0;
+    using session = await openSession(testContext(root), 'test', 'shared');
+    await using opened = await openSessionRemote(session);
+    for (const entry of (await entriesIn()).values()) {
+      const { location } = entry;
+      const content = FILES[entry.path]!;
+      const objects =
+        location.in === 'object' ? [{ hash: entry.blob, sizeBytes: entry.sizeBytes, ...location }] : [];
+      let offset = 0;
+      for (const chunk of location.in === 'chunks' ? location.chunks : objects) {
+        const bytes = FORMS[form]!(content.subarray(offset, offset + chunk.sizeBytes));
+        offset += chunk.sizeBytes;
+        if (bytes.length > chunk.sizeBytes || bytes.length === (chunk.storedBytes ?? chunk.sizeBytes))
+          continue;
+        await opened.store.delete([objectKey(chunk.hash)]);
+        await opened.store.put(objectKey(chunk.hash), bytes);
+        changed += 1;
+      }
+    }
+    return changed;
+  }
+
+  async function expectReadable() {
+    for (const request of [{}, { readDataPercent: 100 }])
+      expect(await verify(testContext(root), request)).toMatchObject({ missing: 0, damaged: 0 });
+    for (const name of ['object', 'chunks']) {
+      for (const range of [{}, { offsetBytes: 700_000, lengthBytes: 70_000 }]) {
+        const pieces: Uint8Array[] = [];
+        const request = { from: 'main', path: name, ...range };
+        await readCommitted(testContext(root), request, async (piece) => void pieces.push(piece));
+        const { offsetBytes = 0, lengthBytes = FILES[name]!.length } = range as { [name: string]: number };
+        const expected = FILES[name]!.subarray(offsetBytes, offsetBytes + lengthBytes);
+        expect(Buffer.concat(pieces).equals(expected)).toBe(true);
+      }
+    }
+    expect(describeTree(await clone())).toEqual(describeTree(root));
+  }
+
+  it.each(stored)('is read by all commits that name it: %s, then %s', async (compression, form) => {
+    await pushed(compression);
+    expect(await storeAgain(form)).toBeGreaterThan(1);
+    await expectReadable();
+    expect(await repair(testContext(root), { readDataPercent: 100 })).toMatchObject({ found: 0 });
+  });
+
+  it('is read where two commits name two stored sizes of it', async () => {
+    await pushed();
+    await storeAgain('a shorter frame');
+    await push(testContext(root), { noIndex: true });
+    sandbox.write('work/tiny', 'changed');
+    await push(testContext(root), { noIndex: true });
+    expect(await verify(testContext(root), { readDataPercent: 100 })).toMatchObject({
+      missing: 0,
+      damaged: 0,
+    });
+  });
+
+  it('is read in an encrypted repository', async () => {
+    await pushed('auto', true);
+    for (const form of ['a shorter frame', 'plain']) {
+      expect(await storeAgain(form)).toBeGreaterThan(1);
+      await expectReadable();
+      rmSync(sandbox.path('copy'), { recursive: true });
+    }
+  });
+
+  it('is read as one large object', async () => {
+    const content = Buffer.concat([noise(30 * MIB, 3), Buffer.alloc(8 * MIB, 'a,b\n')]);
+    sandbox.write('work/large', content);
+    await initWorkspace(testContext(root), {
+      remoteUrl: remote,
+      layout: { packBelow: 0, chunkAbove: 0 },
+      compression: 'off',
+    });
+    await push(testContext(root), {});
+    const { blob } = (await entriesIn()).get('large')!;
+    writeFileSync(join(remote, objectKey(blob)), FORMS['a shorter frame']!(content));
+    expect(await verify(testContext(root), {})).toMatchObject({ missing: 0, damaged: 0 });
     expect(describeTree(await clone())).toEqual(describeTree(root));
   });
 });

@@ -10,13 +10,12 @@ import { isDamage, readChecked } from '../../base/read-checked.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import { COMPRESSED_CONTENT_BYTES_MAX } from '../../compression/zstd-blob.ts';
 import type {
-  ExpectedPiece,
   PackedFile,
   TreeWriter,
   WriteResult,
   WrittenStat,
 } from '../../files/write/tree-writer-types.ts';
-import type { Chunk, CommitHash, FileEntry, PackHash } from '../../model/entry.ts';
+import type { BlobHash, CommitHash, FileEntry, PackHash } from '../../model/entry.ts';
 import type { ByteRange, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import { objectKey, packKey } from '../../repository/keys.ts';
 import { type PackRead, planPackReads, storedBytesOf } from '../../repository/packs/pack-reads.ts';
@@ -67,6 +66,7 @@ type PackedEntry = FileEntry & Pick<PackedFile, 'offset' | 'storedBytes'>;
 interface StoredPart {
   readonly key: RemoteKey;
   readonly range?: ByteRange;
+  /** Of an object, what the entry says: it may take another number of bytes, at most those of its content. */
   readonly storedBytes: number;
   /** The size of the content if it is compressed: the thread that writes it holds both. */
   readonly contentBytes?: number;
@@ -196,16 +196,13 @@ class FileDownloader {
     return [];
   }
 
-  /** @param frameBytes If it is compressed. */
+  /** Its length says whether the object is compressed: it may be stored otherwise than the entry says. */
   async #takeWhole(entry: FileEntry, frameBytes?: number): Promise<void> {
-    const key = keyOfContent(entry);
-    const stored = frameBytes === undefined ? {} : { storedBytes: frameBytes };
-    const part = sizesOf({ sizeBytes: entry.sizeBytes, ...stored });
+    const { sizeBytes } = entry;
     await this.#spawnRead(
-      { key, ...part },
+      { key: keyOfContent(entry), ...sizesOf(sizeBytes, frameBytes) },
       async (bytes, _, isAgain) => {
-        if (bytes.length !== part.storedBytes && !isAgain) return [entry];
-        checkWhole(key, bytes, part.storedBytes);
+        const stored = bytes.length < sizeBytes ? { storedBytes: bytes.length } : {};
         return this.#writeMany(bytes, [{ ...entry, offset: 0, ...stored }], isAgain);
       },
       [entry],
@@ -238,11 +235,12 @@ class FileDownloader {
   }
 
   /** The answer may be shorter than requested; the caller decides which files that fails. */
-  async #read({ key, range, storedBytes }: StoredPart, into: Uint8Array): Promise<Uint8Array> {
+  async #read({ contentBytes, key, range, storedBytes }: StoredPart, into: Uint8Array): Promise<Uint8Array> {
     const { limit, store } = this.#options;
     const { signal } = this.#tasks;
     const read = await limit.run(
-      () => store.read(key, { ...(range ? { range } : {}), maxBytes: storedBytes, into, signal }),
+      () =>
+        store.read(key, { ...(range ? { range } : {}), maxBytes: contentBytes ?? storedBytes, into, signal }),
       { bytes: storedBytes, signal },
     );
     if (!read) throw await this.#missing(key);
@@ -337,9 +335,11 @@ class FileDownloader {
       try {
         const fetched = this.#options.progress.during(entry, () => this.#fetchLarge(entry, false));
         await fetched.catch((error: unknown) => {
+          if (!isDamage(error) || entry.location.in !== 'object') throw error;
+          // It may be stored as a frame, which its length shows once it is read whole.
+          if (entry.sizeBytes <= COMPRESSED_CONTENT_BYTES_MAX) return this.#takeWhole(entry);
           // A range has no hash of its own, so the whole object is fetched a second time.
-          const isWrong = isDamage(error) && error.data.key === undefined && entry.location.in === 'object';
-          if (!isWrong) throw error;
+          if (error.data.key !== undefined) throw error;
           return this.#fetchLarge(entry, true);
         });
       } catch (error) {
@@ -364,8 +364,11 @@ class FileDownloader {
             await readChecked(
               () => this.#read(piece, memory.bytes),
               async (bytes) => {
-                checkWhole(piece.key, bytes, piece.storedBytes);
-                await file.write(piece.offset, bytes, piece.expected).catch((error: unknown) => {
+                const { contentBytes = piece.storedBytes, hash } = piece;
+                const isFrame = hash !== undefined && bytes.length < contentBytes;
+                if (!isFrame) checkWhole(piece.key, bytes, contentBytes);
+                const expected = hash && { hash, ...(isFrame && { contentBytes }) };
+                await file.write(piece.offset, bytes, expected).catch((error: unknown) => {
                   throw isDamage(error) ? wrongBytes(piece.key) : error;
                 });
               },
@@ -400,17 +403,18 @@ const FILE_ERRORS = new Set(['damaged', 'unsafePath', 'conflict', 'io', 'diskFul
 
 interface Piece extends StoredPart {
   readonly offset: number;
-  readonly expected?: ExpectedPiece;
+  /** Of a chunk. */
+  readonly hash?: BlobHash;
 }
 
 function memoryOf({ contentBytes = 0, storedBytes }: StoredPart): number {
   return storedBytes + contentBytes;
 }
 
-function sizesOf({
-  sizeBytes,
-  storedBytes,
-}: Pick<Chunk, 'sizeBytes' | 'storedBytes'>): Pick<StoredPart, 'contentBytes' | 'storedBytes'> {
+function sizesOf(
+  sizeBytes: number,
+  storedBytes: number | undefined,
+): Pick<StoredPart, 'contentBytes' | 'storedBytes'> {
   return storedBytes === undefined ? { storedBytes: sizeBytes } : { storedBytes, contentBytes: sizeBytes };
 }
 
@@ -418,11 +422,9 @@ function* piecesOf(entry: FileEntry): Generator<Piece> {
   let offset = 0;
   if (entry.location.in === 'chunks') {
     for (const chunk of entry.location.chunks) {
-      const { generation, hash } = chunk;
-      const sizes = sizesOf(chunk);
-      const { contentBytes } = sizes;
-      yield { key: objectKey(hash, generation), ...sizes, offset, expected: { hash, contentBytes } };
-      offset += chunk.sizeBytes;
+      const { generation, hash, sizeBytes, storedBytes } = chunk;
+      yield { key: objectKey(hash, generation), ...sizesOf(sizeBytes, storedBytes), offset, hash };
+      offset += sizeBytes;
     }
     return;
   }

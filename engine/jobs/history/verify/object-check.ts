@@ -5,8 +5,9 @@
 import { createHash } from 'node:crypto';
 import { DrayError } from '../../../api/error.ts';
 import { Budget } from '../../../base/budget.ts';
+import { isDamage } from '../../../base/read-checked.ts';
 import { TaskSet } from '../../../base/task-set.ts';
-import { decompressBlob } from '../../../compression/zstd-blob.ts';
+import { COMPRESSED_CONTENT_BYTES_MAX, contentOfObject } from '../../../compression/zstd-blob.ts';
 import type { BlobHash, Chunk, Entry, FileEntry } from '../../../model/entry.ts';
 import { HEADS_PER_PAGE } from '../../../query/existence/find-unseen.ts';
 import type { RemoteKey } from '../../../remotes/object-store.ts';
@@ -33,9 +34,9 @@ const REQUESTS_BEGUN_MAX = 10_000;
 
 /** The known state of one stored object. */
 interface NamedObject {
-  /** The size in bytes: a minimum for a pack, exact for an object. */
+  /** A pack's least size in bytes; the size that an entry names for an object, or its own if that differs. */
   sizeBytes: number;
-  /** The size of its content if the object is compressed. */
+  /** The size of an object's content; undefined for a pack. */
   readonly contentBytes: number | undefined;
   readonly isPack: boolean;
   /** As the store says. */
@@ -137,8 +138,7 @@ export class ObjectCheck {
       const found = { storedBytes: 0, fault: undefined, isMissing: false, movedTo: undefined };
       this.#objects.set(key, { sizeBytes: endBytes, contentBytes, isPack, ...found });
     } else if (isPack) known.sizeBytes = Math.max(known.sizeBytes, endBytes);
-    else if (known.sizeBytes !== endBytes || known.contentBytes !== contentBytes)
-      known.fault = 'is named with two different sizes';
+    else if (known.contentBytes !== contentBytes) known.fault = 'is named with two different sizes';
   }
 
   /** By HEADs or by listings, whichever is cheaper. */
@@ -175,6 +175,7 @@ export class ObjectCheck {
       await headEach(targets.filter((key) => !sizes.has(key)));
     }
     const { sealing } = this.#tools.store;
+    const otherwise: RemoteKey[] = [];
     for (const [key, object] of wanted()) {
       if (object.movedTo || object.fault !== undefined) continue;
       const sizeBytes = sizes.get(key);
@@ -186,8 +187,20 @@ export class ObjectCheck {
         object.fault = 'is missing';
       } else if (isPack ? sizeBytes <= object.sizeBytes : sizeBytes !== object.sizeBytes) {
         object.fault = `has ${sizeBytes} bytes, but needs ${isPack ? 'more than ' : ''}${object.sizeBytes}`;
+        if (!isPack) otherwise.push(key);
       }
     }
+    await this.#each(otherwise, (key, signal) => this.#acquitIfWhole(key, signal));
+  }
+
+  /** It was lost, and has been stored again by another version of zstd: then its hash is right. */
+  async #acquitIfWhole(key: RemoteKey, signal: AbortSignal): Promise<void> {
+    const object = this.#objects.get(key)!;
+    const read = () => this.#hashOfWhole(key, object.contentBytes!, signal);
+    const found = await this.#unlessUnauthentic(key, read);
+    if (found?.hash !== nameIn(key)) return;
+    object.sizeBytes = found.bytes;
+    object.fault = undefined;
   }
 
   /** Notes the fault of an object of an encrypted repository that does not authenticate. */
@@ -285,18 +298,16 @@ export class ObjectCheck {
     key: RemoteKey,
     { contentBytes, sizeBytes }: Pick<NamedObject, 'contentBytes' | 'sizeBytes'>,
     signal: AbortSignal,
-  ): Promise<{ readonly hash: string; readonly bytes: number } | undefined> {
-    if (contentBytes !== undefined) {
-      const permit = await this.#memory.acquire(sizeBytes + contentBytes, signal);
-      try {
-        const read = await this.#tools.store.read(key, { maxBytes: sizeBytes, signal });
-        return read && { hash: hashOf(decompressBlob(read.bytes, contentBytes)), bytes: read.bytes.length };
-      } finally {
-        permit.release();
-      }
-    }
+  ): Promise<HashedObject | undefined> {
+    if (contentBytes !== undefined && sizeBytes < contentBytes)
+      return this.#hashOfWhole(key, contentBytes, signal);
     const read = await this.#tools.store.get(key, { signal });
     if (!read) return undefined;
+    // The listing of an encrypted repository may not show that.
+    if (contentBytes !== undefined && read.sizeBytes < contentBytes) {
+      read.body.destroy();
+      return this.#hashOfWhole(key, contentBytes, signal);
+    }
     const hash = createHash('sha256');
     let bytes = 0;
     for await (const piece of read.body) {
@@ -304,6 +315,27 @@ export class ObjectCheck {
       bytes += piece.length;
     }
     return { hash: hash.digest('hex'), bytes };
+  }
+
+  /** Of an object that may be compressed. */
+  async #hashOfWhole(
+    key: RemoteKey,
+    contentBytes: number,
+    signal: AbortSignal,
+  ): Promise<HashedObject | undefined> {
+    const wrong = { hash: '', bytes: 0 };
+    if (contentBytes > COMPRESSED_CONTENT_BYTES_MAX) return wrong;
+    const permit = await this.#memory.acquire(2 * contentBytes, signal);
+    try {
+      const read = await this.#tools.store.read(key, { maxBytes: contentBytes, signal });
+      return read && { hash: hashOf(contentOfObject(read.bytes, contentBytes)), bytes: read.bytes.length };
+    } catch (error) {
+      // It is larger than its content.
+      if (!isDamage(error) || error.data.reason === 'unauthentic') throw error;
+      return wrong;
+    } finally {
+      permit.release();
+    }
   }
 
   async #each(
@@ -395,12 +427,17 @@ export class ObjectCheck {
       if (!isFinding(error)) throw error;
       return undefined;
     });
-    const content =
-      read && storedBytes !== undefined ? decompressBlob(read.bytes, entry.sizeBytes) : read?.bytes;
+    const content = read && contentOfObject(read.bytes, entry.sizeBytes);
     const isGood = hashOf(content) === entry.blob;
     this.#readBlobs.set(entry.blob, isGood);
     return !isGood;
   }
+}
+
+interface HashedObject {
+  readonly hash: string;
+  /** As stored. */
+  readonly bytes: number;
 }
 
 interface Part {
@@ -435,6 +472,5 @@ function* partsOf(entry: FileEntry): Generator<Part> {
 
 function objectPart({ generation, hash, sizeBytes, storedBytes }: Chunk): Part {
   const key = objectKey(hash, generation);
-  if (storedBytes === undefined) return { key, endBytes: sizeBytes, isPack: false };
-  return { key, endBytes: storedBytes, contentBytes: sizeBytes, isPack: false };
+  return { key, endBytes: storedBytes ?? sizeBytes, contentBytes: sizeBytes, isPack: false };
 }

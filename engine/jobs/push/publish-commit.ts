@@ -17,13 +17,14 @@ import type { CommitHash, Entry } from '../../model/entry.ts';
 import { mergeChanges } from '../../model/merge.ts';
 import { findUnseen, notStored, type WrittenObject } from '../../query/existence/find-unseen.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import { findAvoidedCommit } from '../../repository/collection/find-avoided.ts';
+import { findAvoided, findAvoidedCommit } from '../../repository/collection/find-avoided.ts';
 import { publish } from '../../repository/collection/publish.ts';
 import { type Commit, encodeCommit, storeCommit } from '../../repository/commit.ts';
 import { commitKey, segmentKey } from '../../repository/keys.ts';
 import { leadsTo } from '../../repository/leads-to.ts';
 import { buildManifest } from '../../repository/manifest/build-manifest.ts';
 import type { EntryChange, SegmentRef } from '../../repository/manifest/manifest.ts';
+import type { KeysToAvoid } from '../../repository/manifest/segment.ts';
 import { readSegment, writeSegment } from '../../repository/manifest/stored-segment.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
@@ -141,8 +142,8 @@ async function refuseCollectedBase(context: PublishContext, tip: StoredRef | und
   const read = (hash: CommitHash) => fetchCommit(session, store, hash);
   const isCondemned =
     (manifest.kind === 'segments' && manifest.segments.some(({ hash }) => view.avoids(segmentKey(hash)))) ||
-    // The index has no location that the collection condemned.
-    session.index.files.hasUnplacedBase(link.known.id);
+    // The index has no location that the collection condemned; the blobs may have moved.
+    (session.index.files.hasUnplacedBase(link.known.id) && (await hasLostContent(context, base.hash, view)));
   const isBelowTip = tip && (await leadsTo({ tip: tip.commit, own: base.hash, base: undefined, read }));
   if (!isCondemned && (isBelowTip || !(await findAvoidedCommit(base.hash, view, read)))) return;
   const message = 'A collection may have removed content of the commit that this workspace is based on, and';
@@ -157,6 +158,21 @@ async function refuseCollectedBase(context: PublishContext, tip: StoredRef | und
     advice: 'Switch to another branch with "dray switch", then push.',
     command: 'dray switch',
   });
+}
+
+async function hasLostContent(
+  { base, session, store }: PublishContext,
+  hash: CommitHash,
+  view: KeysToAvoid,
+): Promise<boolean> {
+  try {
+    const { signal } = session.context;
+    return (await findAvoided(store, { commit: base.commit!, hash }, view, { signal })) !== undefined;
+  } catch (error) {
+    // A segment is gone.
+    if (!isDamage(error)) throw error;
+    return true;
+  }
 }
 
 export interface MergedOntoTip {

@@ -13,11 +13,17 @@ import {
   hashFromPackKey,
   objectKey,
   PACKS_PREFIX,
+  packKey,
   segmentKey,
 } from '../../repository/keys.ts';
 import { keysOfEntry } from '../../repository/manifest/entry-keys.ts';
 import { EMPTY_MANIFEST, type EntryChange } from '../../repository/manifest/manifest.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
+import {
+  createRelocations,
+  currentPlace,
+  type KnownRelocations,
+} from '../../repository/packs/current-place.ts';
 import { type BaseCommit, rememberBlob } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
@@ -80,11 +86,14 @@ type RestoreOptions = Omit<RecheckOptions, 'query'> & { readonly restoration: Re
 export async function rememberIntact(options: RestoreOptions): Promise<void> {
   const { base, link, restoration, session, store } = options;
   if (!base.commit) return;
+  const relocations = createRelocations(store);
   for await (const entries of readEntries(store, base.commit, { signal: session.context.signal })) {
+    const files = entries.filter(isStored);
+    const moved = await movedEntries(files, options, { relocations });
     session.index.transaction(() => {
-      for (const entry of entries.filter(isStored)) {
+      for (const entry of files) {
         if (isIntact(entry, restoration)) {
-          rememberBlob(link, entry);
+          rememberBlob(link, moved.get(entry) ?? entry);
           continue;
         }
         // Nobody has looked at another place that the index may know.
@@ -129,16 +138,18 @@ export async function recheckBase(options: RecheckOptions): Promise<void> {
   const { session, store, link, base, query } = options;
   if (!base.commit) return;
   let packs: ReadonlySet<PackHash> | undefined;
+  const relocations = createRelocations(store);
   for await (const entries of readEntries(store, base.commit, { signal: session.context.signal })) {
     const files = entries.filter(isStored);
     if (files.some((entry) => entry.location.in === 'pack')) packs ??= await listPacks(session, store);
+    const moved = await movedEntries(files, options, { relocations, packs });
     query.noteWanted(files.length);
     const present = await query.resolve([...new Set(files.flatMap(objectsOf).map(({ hash }) => hash))]);
     session.index.transaction(() => {
       for (const entry of files) {
         const { location } = entry;
         if (location.in === 'pack') {
-          if (packs?.has(location.pack)) rememberBlob(link, entry);
+          if (moved.has(entry) || packs?.has(location.pack)) rememberBlob(link, moved.get(entry) ?? entry);
           continue;
         }
         const found = objectsOf(entry).flatMap(({ hash, sizeBytes }): Chunk[] => {
@@ -163,16 +174,44 @@ export async function relocatedEntries(options: RecheckOptions): Promise<readonl
   const { session, store, link, base } = options;
   const relocated: EntryChange[] = [];
   if (!base.commit) return relocated;
+  const relocations = createRelocations(store);
   for await (const entries of readEntries(store, base.commit, { signal: session.context.signal })) {
-    for (const entry of entries.filter(isStored)) {
+    const files = entries.filter(isStored);
+    const moved = await movedEntries(files, options, { relocations });
+    for (const entry of files) {
       const location = link.blobs.locate(entry.blob);
+      const isThere = [entry, moved.get(entry)].some((known) => isDeepStrictEqual(known?.location, location));
       if (!location) reportLost(session, entry);
-      else if (!isDeepStrictEqual(entry.location, location) && isUnchanged(session, entry)) {
+      else if (!isThere && isUnchanged(session, entry)) {
         relocated.push({ path: entry.path, entry: { ...entry, location } });
       }
     }
   }
   return relocated;
+}
+
+interface KnownPacks {
+  readonly relocations: KnownRelocations;
+  /** Those on the store, if they are known. */
+  readonly packs?: ReadonlySet<PackHash> | undefined;
+}
+
+/** The entries in packs that a collection wrote anew, each with the place that its blob has now. */
+async function movedEntries(
+  entries: readonly FileEntry[],
+  { link: { view }, session }: Pick<RecheckOptions, 'link' | 'session'>,
+  { packs, relocations }: KnownPacks,
+): Promise<ReadonlyMap<FileEntry, FileEntry>> {
+  const moved = new Map<FileEntry, FileEntry>();
+  if (!view || view.round === 0) return moved;
+  const isThere = (pack: PackHash) => !view.avoids(packKey(pack)) && packs?.has(pack) !== false;
+  for (const entry of entries) {
+    if (entry.location.in !== 'pack' || isThere(entry.location.pack)) continue;
+    const { signal } = session.context;
+    const location = await currentPlace(entry.location, { isThere, relocations, signal });
+    if (location) moved.set(entry, { ...entry, location });
+  }
+  return moved;
 }
 
 function isStored(entry: Entry): entry is FileEntry {

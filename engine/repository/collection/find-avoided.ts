@@ -1,14 +1,16 @@
-import type { CommitHash } from '../../model/entry.ts';
+import type { CommitHash, Entry, PackHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../commit.ts';
-import { commitKey, segmentKey } from '../keys.ts';
+import { commitKey, packKey, relocationKey, segmentKey } from '../keys.ts';
 import { keysOfEntry } from '../manifest/entry-keys.ts';
 import { readEntries } from '../manifest/read-entries.ts';
 import type { KeysToAvoid } from '../manifest/segment.ts';
+import { createRelocations, currentPlace, type KnownRelocations } from '../packs/current-place.ts';
 
 /**
  * The first key of a commit that was a candidate of a collection, and so may be gone: of the commit itself,
- * of its segments, or of its content. Undefined if there is none. One request for each segment.
+ * of its segments, or of its content. Undefined if there is none. One request for each segment, and one for
+ * each pack that was written anew: a blob that has moved rests on its relocation and on the new pack.
  * @param except Segments that this commit shares are not read: a ref keeps them.
  * @throws `damaged` if a segment is missing
  */
@@ -30,9 +32,24 @@ export async function findAvoided(
       : { ...manifest, segments: manifest.segments.filter((segment) => !kept.has(segment.hash)) };
   for (const segment of own.kind === 'segments' ? own.segments : [])
     if (keys.avoids(segmentKey(segment.hash))) return segmentKey(segment.hash);
+  const relocations = createRelocations(store);
   for await (const entries of readEntries(store, { manifest: own }, call))
-    for (const entry of entries) for (const key of keysOfEntry(entry)) if (keys.avoids(key)) return key;
+    for (const entry of entries)
+      for (const key of keysOfEntry(entry))
+        if (keys.avoids(key) && !(await hasMoved(entry, keys, { relocations, ...call }))) return key;
   return undefined;
+}
+
+/** Whether the blob of a pack that a collection wrote anew rests on keys that were never candidates. */
+async function hasMoved(
+  entry: Entry,
+  keys: KeysToAvoid,
+  options: CallOptions & { readonly relocations: KnownRelocations },
+): Promise<boolean> {
+  if (entry.kind !== 'file' || entry.location.in !== 'pack') return false;
+  const isThere = (pack: PackHash) => !keys.avoids(packKey(pack));
+  const isFollowed = (pack: PackHash) => !keys.avoids(relocationKey(pack));
+  return (await currentPlace(entry.location, { isThere, isFollowed, ...options })) !== undefined;
 }
 
 /**

@@ -4,40 +4,27 @@
  *
  * Bytes that nobody has any more read as zeros. Every reader of a pack checks each blob against its hash.
  */
-import type { PackHash } from '../../model/entry.ts';
 import { checkReadSize, resolveRange } from '../../remotes/byte-range.ts';
 import type { ObjectBytes, ObjectStore, ReadOptions } from '../../remotes/object-store.ts';
 import { damaged } from '../document.ts';
 import { hashFromPackKey, packKey } from '../keys.ts';
+import { createRelocations } from './current-place.ts';
 import { planPackReads } from './pack-reads.ts';
-import { HOPS_MAX, type Move, movesWithin, type Relocation, readRelocation } from './relocation.ts';
+import { HOPS_MAX, type Move, movesWithin, type Relocation } from './relocation.ts';
 
-/** Relocations that are remembered. */
-const KNOWN_MAX = 256;
 /** Reading this many unwanted bytes costs less than another request. */
 const GAP_BYTES = 256 * 1024;
 
 export function withRelocations(store: ObjectStore): ObjectStore {
-  const known = new Map<PackHash, Promise<Relocation | undefined>>();
-  const relocationOf = (pack: PackHash, { signal }: ReadOptions) => {
-    const asked = known.get(pack) ?? readRelocation(store, pack, signal ? { signal } : {});
-    if (known.size >= KNOWN_MAX) known.clear();
-    known.set(pack, asked);
-    // One that is absent or fails is asked for again.
-    asked.then(
-      (found) => found ?? known.delete(pack),
-      () => known.delete(pack),
-    );
-    return asked;
-  };
+  const relocations = createRelocations(store);
   const readAfter =
     (hops: number): ObjectStore['read'] =>
     async (key, options) => {
       const pack = hashFromPackKey(key);
       if (pack === undefined) return store.read(key, options);
-      const found = known.has(pack) ? undefined : await store.read(key, options);
+      const found = relocations.has(pack) ? undefined : await store.read(key, options);
       if (found) return found;
-      const relocation = await relocationOf(pack, options);
+      const relocation = await relocations.read(pack, options);
       if (!relocation) return undefined;
       if (hops === HOPS_MAX) throw damaged(key, 'its relocations lead in a circle');
       return gather(relocation, options, readAfter(hops + 1));

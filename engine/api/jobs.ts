@@ -440,13 +440,13 @@ export interface CollectSummary {
   /** Everything on the store that commits may name, before the collection. */
   readonly objects: number;
   readonly bytes: number;
-  /** In a dry run: what a collection would remove now. */
+  /** In a dry run: what a collection would remove now. Bytes that are written anew do not count. */
   readonly removedObjects: number;
   readonly removedBytes: number;
   /** Needed by no commit, but younger than the grace. */
   readonly youngObjects: number;
   readonly youngBytes: number;
-  /** Packs that were written anew (a dry run: would be), and the bytes that a later collection frees. */
+  /** Packs that were written anew (a dry run: would be), and what that frees: a part of `removedBytes`. */
   readonly repackedPacks: number;
   readonly repackedBytes: number;
   /** A collection that somebody else began was ended. */

@@ -54,7 +54,6 @@ const collectView: CommandView<CollectSummary> = {
     const sent = formatPlural((forecast ?? requests).total, 'request');
     if (removedObjects === 0) {
       output.note(`Nothing to remove of ${held}.${youngOf(summary)} ${sent}.`);
-      noteRepacked(summary, output);
       return;
     }
     const gone = `${formatPlural(removedObjects, 'object')}, ${formatBytes(removedBytes)}${savedOf(summary)}`;
@@ -68,9 +67,11 @@ const collectView: CommandView<CollectSummary> = {
 
 function noteRepacked({ repackedBytes, repackedPacks, result }: CollectSummary, output: Output): void {
   if (repackedPacks === 0) return;
-  const would = result === 'wouldCollect' ? 'Would write' : 'Wrote';
+  const isForecast = result === 'wouldCollect';
+  const packs = formatPlural(repackedPacks, 'pack');
+  const freed = `${formatBytes(repackedBytes)} of it`;
   output.note(
-    `${would} ${formatPlural(repackedPacks, 'pack')} anew; a later collection frees ${formatBytes(repackedBytes)} by that.`,
+    `${isForecast ? 'Would write' : 'Wrote'} ${packs} anew, which ${isForecast ? 'frees' : 'freed'} ${freed}.`,
   );
 }
 

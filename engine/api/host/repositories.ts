@@ -125,7 +125,7 @@ export interface RepositoryGarbage {
   /** Needed by no commit either, but younger than a day. */
   readonly youngObjects: number;
   readonly youngBytes: number;
-  /** Packs that a collection would write anew, or wrote, and the bytes that a later one frees by that. */
+  /** Packs that a collection would write anew, or wrote, and what that frees: a part of the garbage. */
   readonly repackedPacks: number;
   readonly repackedBytes: number;
   /** True after a collection: this is what it left. */

@@ -21,13 +21,13 @@ export interface Rescued {
 export async function findRescued(
   tools: WalkTools,
   { candidates, round, run }: CollectionState,
-  live: LiveKeys,
+  isNeeded: (key: RemoteKey) => boolean,
 ): Promise<Rescued> {
   const { signal } = tools.context;
   const lists = new KeyLists(tools.store, { round, run, kind: 'rescued' }, { signal });
   let objects = 0;
   for (const name of candidates) {
-    const rescued = (await readKeys(tools, name)).filter((key) => live.has(key));
+    const rescued = (await readKeys(tools, name)).filter(isNeeded);
     objects += rescued.length;
     await lists.add(rescued);
   }

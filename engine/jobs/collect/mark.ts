@@ -10,7 +10,7 @@ import type { RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { commitKey, hashFromPackKey, packKey, relocationKey, segmentKey } from '../../repository/keys.ts';
 import { keysOfEntry } from '../../repository/manifest/entry-keys.ts';
-import { HOPS_MAX } from '../../repository/packs/relocation.ts';
+import { HOPS_MAX, MOVES_MAX } from '../../repository/packs/relocation.ts';
 import type { AnyRef } from '../../repository/refs.ts';
 import { segmentEntries } from '../history/verify/committed-entries.ts';
 import { readOne, type WalkTools, walkCommits } from '../history/verify/find-commits.ts';
@@ -42,6 +42,8 @@ export class Mark {
   readonly live = new LiveKeys();
   readonly #relocations = new Relocations();
   readonly #packs = new PackUse();
+  /** Keys of packs that are in the table, and needed no more. */
+  readonly #emptied = new Set<RemoteKey>();
   readonly #tools: WalkTools;
   readonly #heap = createHeapBound();
   #read: Read = { commits: new Set(), forgotten: new Set(), segments: new Set() };
@@ -151,17 +153,39 @@ export class Mark {
   ): void {
     let at: { readonly pack: PackHash; readonly offset: number } | undefined = { pack, offset };
     for (let hops = 0; at && hops < HOPS_MAX; hops += 1) {
-      if (this.live.add(blobKey(at.pack, at.offset))) this.#packs.note(at.pack, storedBytes);
+      const neededBytes = hops < MOVES_MAX ? storedBytes : Number.POSITIVE_INFINITY;
+      if (this.live.add(blobKey(at.pack, at.offset))) this.#packs.note(at.pack, neededBytes);
       const moved = this.#relocations.find(at.pack, at.offset);
       if (moved) this.live.add(relocationKey(at.pack));
-      if (!moved || !this.#relocations.isSafe(at.pack)) this.live.add(packKey(at.pack));
+      if (!moved || !this.#relocations.isSafe(at.pack)) this.#addPack(packKey(at.pack));
       at = moved;
     }
     // A circle has no last pack, so all of its packs are needed.
     for (let hops = 0; at && hops < HOPS_MAX; hops += 1) {
-      this.live.add(packKey(at.pack));
+      this.#addPack(packKey(at.pack));
       at = this.#relocations.find(at.pack, at.offset);
     }
+  }
+
+  #addPack(key: RemoteKey): void {
+    this.live.add(key);
+    // Somebody has named another blob of it since it was written anew.
+    this.#emptied.delete(key);
+  }
+
+  /** Whether something needs what lies under the key. */
+  needs(key: RemoteKey): boolean {
+    return this.live.has(key) && !this.#emptied.has(key);
+  }
+
+  /** Grows with each key that `needs` did not have. */
+  get size(): number {
+    return this.live.size - this.#emptied.size;
+  }
+
+  /** All that is needed of this pack lies elsewhere now, as its relocation says. */
+  noteEmptied(pack: PackHash): void {
+    this.#emptied.add(packKey(pack));
   }
 
   /** Takes the size of a pack from the listing, to find those of which little is needed. */
@@ -177,9 +201,9 @@ export class Mark {
     return this.#relocations.has(pack);
   }
 
-  /** The listed packs of which less than half is needed, and that were not written anew. */
-  get sparsePacks(): readonly SparsePack[] {
-    return this.#packs.sparse;
+  /** The listed packs that are worth writing anew, and were not yet. */
+  sparsePacks(keptBytes: number): readonly SparsePack[] {
+    return this.#packs.sparse(keptBytes);
   }
 
   /** Whether an entry names the blob at this offset. True also, if rarely, for one that nobody names. */

@@ -1,4 +1,7 @@
-/** How much of each pack is needed. Bounded: beyond that many packs, further ones are not written anew. */
+/**
+ * How much of each pack is needed, and which packs are worth writing anew. Bounded: beyond that many packs,
+ * further ones stay as they are.
+ */
 import type { PackHash } from '../../model/entry.ts';
 import { SALT_BYTES } from '../../repository/packs/pack.ts';
 import { INDEX_FIXED_BYTES, ROW_BYTES } from '../../repository/packs/pack-format.ts';
@@ -8,18 +11,28 @@ const PACKS_MAX = 200_000;
 /** A pack is held in memory while its blobs are copied. */
 const PACK_BYTES_MAX = 128 * 1024 * 1024;
 
+/** Packs are written anew, the emptiest first, until unused bytes are at most this share of what is kept. */
+const UNUSED_SHARE_MAX = 0.05;
+/** A pack that is at least half needed is not written anew for less. */
+const WORTH_BYTES = 4_096;
+/** The new pack has a salt. Without it here, a pack of a few bytes would be written anew each time. */
+const SALT_ROW_BYTES = SALT_BYTES + ROW_BYTES;
+
 export interface SparsePack {
   readonly pack: PackHash;
   readonly sizeBytes: number;
-  /** What the blobs that are needed take in a pack. */
-  readonly neededBytes: number;
+  /** Those of which a new pack of the needed blobs would be smaller. */
+  readonly unusedBytes: number;
 }
 
 export class PackUse {
   readonly #neededBytes = new Map<PackHash, number>();
-  readonly #sparse: SparsePack[] = [];
+  readonly #listed: SparsePack[] = [];
 
-  /** Counts one blob, once. */
+  /**
+   * Counts one blob, once.
+   * @param storedBytes Infinite: the pack must stay as it is.
+   */
   note(pack: PackHash, storedBytes: number): void {
     const known = this.#neededBytes.get(pack);
     if (known === undefined && this.#neededBytes.size >= PACKS_MAX) return;
@@ -32,14 +45,26 @@ export class PackUse {
    */
   noteSize(pack: PackHash, sizeBytes: number, listedBytes: (sizeBytes: number) => number): void {
     const neededBytes = this.#neededBytes.get(pack);
-    if (neededBytes === undefined || sizeBytes > PACK_BYTES_MAX) return;
-    // The new pack may have a salt. Else a pack of a few bytes would be written anew each time.
-    if (listedBytes(neededBytes + SALT_BYTES + ROW_BYTES) * 2 >= sizeBytes) return;
-    this.#sparse.push({ pack, sizeBytes, neededBytes });
+    if (neededBytes === undefined || neededBytes > sizeBytes || sizeBytes > PACK_BYTES_MAX) return;
+    const unusedBytes = sizeBytes - listedBytes(neededBytes + SALT_ROW_BYTES);
+    if (unusedBytes > 0) this.#listed.push({ pack, sizeBytes, unusedBytes });
   }
 
-  /** The packs of which less than half is needed. */
-  get sparse(): readonly SparsePack[] {
-    return this.#sparse;
+  /**
+   * The packs of which less than half is needed, and then, the emptiest first, so many that little of what
+   * stays is unused.
+   * @param keptBytes All that is needed on the store, unused parts of packs included.
+   */
+  sparse(keptBytes: number): readonly SparsePack[] {
+    const shareOf = ({ sizeBytes, unusedBytes }: SparsePack) => unusedBytes / sizeBytes;
+    let unused = this.#listed.reduce((total, { unusedBytes }) => total + unusedBytes, 0);
+    const bound = (keptBytes - unused) * UNUSED_SHARE_MAX;
+    return this.#listed
+      .sort((left, right) => shareOf(right) - shareOf(left))
+      .filter((pack) => {
+        const isTaken = shareOf(pack) > 1 / 2 || (unused > bound && pack.unusedBytes >= WORTH_BYTES);
+        if (isTaken) unused -= pack.unusedBytes;
+        return isTaken;
+      });
   }
 }

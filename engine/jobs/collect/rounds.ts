@@ -15,7 +15,7 @@ import {
   writeCollectionState,
 } from '../../repository/collection/collection-state.ts';
 import { damaged } from '../../repository/document.ts';
-import { isContentKey, RETENTION_KEY } from '../../repository/keys.ts';
+import { isContentKey, packKey, RETENTION_KEY } from '../../repository/keys.ts';
 import type { AnyRef } from '../../repository/refs.ts';
 import { readRetention } from '../../repository/retention.ts';
 import type { WalkTools } from '../history/verify/find-commits.ts';
@@ -25,7 +25,6 @@ import { findRescued, removeCondemned } from './condemned-keys.ts';
 import { fenceRefs, readAllRefs } from './fence-refs.ts';
 import { listContent } from './list-content.ts';
 import { Mark } from './mark.ts';
-import type { SparsePack } from './pack-use.ts';
 import { type Repacked, repack } from './repack.ts';
 import { sweepLists } from './sweep-lists.ts';
 
@@ -65,11 +64,11 @@ export interface RoundsOutcome {
   readonly forgottenCommits: number;
   /** On the store, when it was listed. */
   readonly listed: Tally;
-  /** Removed by this run; in a dry run what it would remove. */
+  /** Removed by this run; in a dry run what it would remove. Bytes that were written anew do not count. */
   readonly removed: Tally;
   /** Needed by no commit, but younger than the grace. */
   readonly young: Tally;
-  /** Packs that were written anew, or would be: a later collection removes the old ones. */
+  /** Packs that were written anew, or would be, and what that frees: a part of `removed`. */
   readonly repacked: Repacked;
   /** A round that somebody else began was ended, or waits for that in a dry run. */
   readonly isContinued: boolean;
@@ -98,7 +97,7 @@ export async function runRounds(tools: RoundTools, options: RoundOptions): Promi
       return 'outdated' as const;
     });
     if (found === 'outdated') continue;
-    const outcome = async (removedNow: Tally, round: number) => ({
+    const outcome = (removedNow: Tally, round: number) => ({
       round,
       refs: found.refs,
       commits: mark.commits,
@@ -106,7 +105,7 @@ export async function runRounds(tools: RoundTools, options: RoundOptions): Promi
       listed: found.listed,
       removed: removedNow,
       young: found.young,
-      repacked: options.dryRun ? foresee(mark.sparsePacks) : await repack(tools, mark, options.packTarget),
+      repacked: found.repacked,
       isContinued,
     });
     const round = stored?.state.round ?? 0;
@@ -128,26 +127,20 @@ async function isCurrent({ context: { signal }, store }: RoundTools, stored: Sto
   return (await readCollectionState(store, { signal }))?.etag === stored?.etag;
 }
 
-function foresee(sparse: readonly SparsePack[]): Repacked {
-  return {
-    packs: sparse.length,
-    bytes: sparse.reduce((total, { neededBytes, sizeBytes }) => total + sizeBytes - neededBytes, 0),
-  };
-}
-
 interface Garbage {
   readonly refs: number;
   readonly listed: Tally;
   readonly candidates: Tally;
   readonly young: Tally;
+  readonly repacked: Repacked;
   /** The state that begins the round. Absent: there are no candidates, or it is a dry run. */
   readonly begin?: CollectionState;
 }
 
-/** The first mark: what no ref needs, in lists. */
+/** The first mark: what no ref needs, in lists; with the packs that are written anew. */
 async function markGarbage(
   tools: RoundTools,
-  { dryRun, graceSeconds, repository }: RoundOptions,
+  { dryRun, graceSeconds, packTarget, repository }: RoundOptions,
   { mark, stored }: { readonly mark: Mark; readonly stored: StoredState | undefined },
 ): Promise<Garbage | 'outdated'> {
   const { clock, context, limit, progress, store } = tools;
@@ -179,7 +172,7 @@ async function markGarbage(
         listed.add(sizeBytes);
         progress.add(1, sizeBytes);
         const isYoung = modifiedMs > started - graceSeconds * 1_000;
-        if (mark.live.has(key)) {
+        if (mark.needs(key)) {
           if (!isYoung) mark.noteListed(key, sizeBytes);
           continue;
         }
@@ -189,8 +182,17 @@ async function markGarbage(
       if (!dryRun) await lists.add(condemned);
     },
   });
-  const found = { refs: refs.filter(({ state }) => state !== 'removed').length, listed, candidates, young };
+  const sparse = mark.sparsePacks(listed.bytes - candidates.bytes - young.bytes);
+  const emptied = dryRun ? sparse : await repack(tools, { mark, packTarget, sparse });
+  const repacked = { packs: emptied.length, bytes: 0 };
+  for (const { unusedBytes } of emptied) {
+    repacked.bytes += unusedBytes;
+    candidates.add(unusedBytes);
+  }
+  const refCount = refs.filter(({ state }) => state !== 'removed').length;
+  const found = { refs: refCount, listed, candidates, young, repacked };
   if (dryRun || candidates.objects === 0) return found;
+  await lists.add(emptied.map(({ pack }) => packKey(pack)));
   const names = await lists.finish();
   const begin: CollectionState = {
     repository,
@@ -246,12 +248,12 @@ async function sealedState(
   await fenceRefs(tools, state.round);
   tools.progress.phase('mark');
   const mark = first ?? new Mark(tools);
-  const before = first?.live.size;
+  const before = first?.size;
   const forgotten = (await readForgottenList(tools, state.repository)).slice(0, state.forgotten);
   await mark.add(await readAllRefs(tools), new Set(forgotten), state.avoid);
   // The first mark found none of the candidates, so without a new key there is nothing to rescue.
-  if (mark.live.size === before) return { ...state, phase: 'sealed' };
-  const { lists, objects } = await findRescued(tools, state, mark.live);
+  if (mark.size === before) return { ...state, phase: 'sealed' };
+  const { lists, objects } = await findRescued(tools, state, (key) => mark.needs(key));
   const share = 1 - objects / Math.max(1, state.removed.objects);
   const removed = {
     objects: state.removed.objects - objects,

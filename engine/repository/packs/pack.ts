@@ -66,6 +66,12 @@ export class PackBuilder {
     return offset;
   }
 
+  /** Gives the pack a name that no pack ever had. */
+  addSalt(): void {
+    const salt = randomBytes(SALT_BYTES);
+    this.add(hashOf('sha256', salt, 'hex') as BlobHash, salt);
+  }
+
   /**
    * Finishes the pack, which needs at least one blob. The builder cannot be used afterwards.
    * @param isTaken Whether the pack must not have this name, because a collection has condemned it. Then it
@@ -76,8 +82,7 @@ export class PackBuilder {
     const blobs = [...this.#blobs.values()];
     let built = this.#build();
     if (isTaken(built.hash)) {
-      const salt = randomBytes(SALT_BYTES);
-      this.add(hashOf('sha256', salt, 'hex') as BlobHash, salt);
+      this.addSalt();
       built = this.#build();
     }
     this.#isFinished = true;

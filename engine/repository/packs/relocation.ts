@@ -25,8 +25,10 @@ import {
 import { isHash, relocationKey } from '../keys.ts';
 import { PACK_MAX_BYTES } from './pack-format.ts';
 
-/** Each time less than half of a pack moves, so a blob moves a few times. The bound ends a circle. */
-export const HOPS_MAX = 64;
+/** A pack of which a blob has moved so often is not written anew any more. */
+export const MOVES_MAX = 500;
+/** The bound of those who follow relocations ends a circle. */
+export const HOPS_MAX = 2 * MOVES_MAX;
 
 /** A blob, as it is stored. */
 export interface Move {
@@ -73,12 +75,15 @@ export async function readRelocation(
   return { pack, sizeBytes: document.size, moves };
 }
 
-/** One request. Has no effect if the pack has a relocation. The new packs must be stored. */
+/**
+ * One request. The new packs must be stored.
+ * @returns False, without an effect, if the pack has a relocation.
+ */
 export async function writeRelocation(
   store: ObjectStore,
   { moves, pack, sizeBytes }: Relocation,
   options: CallOptions = {},
-): Promise<void> {
+): Promise<boolean> {
   const packs = [...new Set(moves.map((move) => move.pack))];
   const indexes = new Map(packs.map((target, index) => [target, index]));
   const lines = moves.map(
@@ -87,7 +92,8 @@ export async function writeRelocation(
   const head = JSON.stringify({ format: 1, required: [FEATURE_COLLECTION], pack, size: sizeBytes, packs });
   const { bytes } = encodeDocument(`${head.slice(0, -1)},"moves":[\n${lines.join(',\n')}]}\n`);
   const checksum = { crc32: crc32(bytes) };
-  await store.put(relocationKey(pack), bytes, { ...options, condition: { absent: true }, checksum });
+  const condition = { absent: true as const };
+  return (await store.put(relocationKey(pack), bytes, { ...options, condition, checksum })).written;
 }
 
 /** The move of the blob at this offset of the old pack. */

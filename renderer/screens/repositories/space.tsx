@@ -177,8 +177,10 @@ function Found({ garbage, name }: { readonly garbage: RepositoryGarbage; readonl
 /** As the terminal says it. */
 function repackedWords({ isCollected, repackedBytes, repackedPacks }: RepositoryGarbage): string {
   const packs = formatPlural(repackedPacks, 'pack');
-  const did = isCollected ? `It wrote ${packs} anew` : `A collection would write ${packs} anew`;
-  return `${did}; a later collection frees ${formatBytes(repackedBytes)} by that.`;
+  const did = isCollected
+    ? `It wrote ${packs} anew, which freed`
+    : `A collection would write ${packs} anew, which frees`;
+  return `${did} ${formatBytes(repackedBytes)} of it.`;
 }
 
 /** With its colour in the bar. */

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startVersitygw } from '../../../e2e/servers/versitygw.ts';
 import { paddedBytes, sealedBytesOf } from '../../repository/encryption/sealed-form.ts';
 import { collectGarbage } from '../collect/collect.ts';
 import { tag } from '../history/refs.ts';
@@ -295,6 +296,20 @@ describe('The keys of an encrypted repository', () => {
     await expect(own).rejects.toMatchObject({ code: 'usage' });
     await removeKey(withPassword(work, 'third'), added.key.id);
     await expect(clone('e', 'other')).rejects.toMatchObject({ code: 'wrongPassword' });
+  });
+
+  it('are listed by one request each', async () => {
+    await using server = await startVersitygw();
+    const environment = { ...server.environment, ...PASSWORD };
+    const request = { remoteUrl: `s3://${server.bucket}/keys`, encrypt: true };
+    await initWorkspace(testContext(work, { environment }), request);
+    await server.resetRequests();
+    const retries: string[] = [];
+    const context = testContext(work, { environment, onRetry: (code) => retries.push(code) });
+    expect((await listKeys(context)).keys).toHaveLength(2);
+    expect(retries).toEqual([]);
+    const operations = (await server.requests()).map(({ operation }) => operation);
+    expect(operations).toEqual(['GetObject', 'ListObjectsV2', 'GetObject', 'GetObject']);
   });
 
   it('come from the environment, a file, a command, or the person, in this order', async () => {

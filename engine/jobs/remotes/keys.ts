@@ -101,7 +101,7 @@ async function withKeys<T>(context: JobContext, work: (opened: KeysOpened) => Pr
   checkSameRepository(store, repository, descriptor.id);
   const check = requireEncryption(store, descriptor, sealed);
   const unlock = () => unlockSealed(context, store, { id: descriptor.id, check });
-  return work({ store, repository: descriptor.id, unlock });
+  return await work({ store, repository: descriptor.id, unlock });
 }
 
 /** What the workspace knows wins: somebody may have replaced the descriptor. */

@@ -33,7 +33,7 @@ export async function createEncrypted(
     const message = 'An encrypted repository cuts files above 64 MiB or less into chunks.';
     throw new DrayError('usage', message, { advice: 'Leave out --layout objects, or choose --chunk-above.' });
   }
-  const found = await readAnyDescriptor(store, { signal });
+  const found = await readAnyDescriptor(store, { signal }).catch(absentWithoutFolder);
   if (found) return joined(store, found);
   const password = await findNewRepositoryPassword(context, store);
   const [master, id] = [randomBytes(MASTER_KEY_BYTES), randomUUID()];
@@ -49,6 +49,11 @@ export async function createEncrypted(
     { signal },
   );
   return joined(store, made.descriptor);
+}
+
+/** On another machine the first object makes the folder. Where it may not, that one reports it. */
+function absentWithoutFolder(error: unknown): undefined {
+  if (!(error instanceof DrayError) || error.code !== 'bucketMissing') throw error;
 }
 
 function joined({ address }: ObjectStore, descriptor: Descriptor): CreatedEncrypted {

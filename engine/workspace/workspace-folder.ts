@@ -63,6 +63,8 @@ const STATE = v.object({
   branch: v.string(),
   /** By remote name: the commit that the workspace is based on. */
   bases: v.record(v.string(), COMMIT),
+  /** By remote name: the branch whose history the base is in, where that is known. */
+  follows: v.optional(v.record(v.string(), v.string())),
   /**
    * By remote name: commits of an interrupted pull, some of whose files may be here
    * (jobs/working-copy/interrupted-pull.ts).

@@ -144,7 +144,7 @@ async function fillFresh(
     writes: readEntries(store, commit, { signal: session.context.signal }),
     isFresh: true,
   });
-  if (applied.failed === 0) saveBase(session, link.uuid, target.commit);
+  if (applied.failed === 0) saveBase(session, link.uuid, target.commit, target.tip ? 'branch' : 'other');
   return {
     result: 'pulled',
     workspace: session.workspace.root,

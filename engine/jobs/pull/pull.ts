@@ -14,6 +14,7 @@ import { NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { resolveContent } from '../session/resolve-commit.ts';
+import { refuseRolledBack } from '../session/rolled-back.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
@@ -36,6 +37,7 @@ export async function pull(context: JobContext, request: PullRequest): Promise<P
   await using remote = await openSessionRemote(session);
   const link = await linkRepository(session, remote.store, session.state.branch);
   await settleUnconfirmedPush(session, remote.store, link);
+  if (request.ref === undefined) await refuseRolledBack(session, remote.store, link.tip);
   const target = await targetCommit(session, remote, link, request.ref);
   const isOwn = request.ref === undefined || target === link.tip?.commit;
   const words = isOwn ? 'pull' : `pull ${request.ref}`;
@@ -64,6 +66,8 @@ export interface PullTarget {
   readonly commit: CommitHash;
   /** Recorded until the pull has finished, unless the commit is the branch's own. */
   readonly arrival?: InterruptedPull | undefined;
+  /** The commit is that of the branch which the workspace is switched to. */
+  readonly isOfBranch?: true;
   /** The command that brings it, after `dray`. */
   readonly words: string;
 }
@@ -84,7 +88,7 @@ async function bringCommit(
   session: Session,
   remote: OpenedRemote,
   link: LinkedRepository,
-  { arrival, commit: target, words }: PullTarget,
+  { arrival, commit: target, isOfBranch, words }: PullTarget,
   request: PullRequest,
 ): Promise<PullSummary> {
   const { store, meter } = remote;
@@ -145,7 +149,8 @@ async function bringCommit(
   // pulled.
   if (applied.failed === 0) {
     session.state = withoutInterruptedPulls(session.state, session.remoteName);
-    acceptCommit(session, link, { hash: target, changes: theirs });
+    const kind = arrival && !isOfBranch ? 'other' : 'branch';
+    acceptCommit(session, link, { hash: target, changes: theirs }, kind);
     forgetCutRuns(session);
   }
   return {

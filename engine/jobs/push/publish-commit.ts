@@ -32,6 +32,7 @@ import { changesFromBase } from '../session/base-changes.ts';
 import { acceptCommit, type BaseCommit, fetchCommit, saveBase } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
+import { refuseRolledBack } from '../session/rolled-back.ts';
 import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, isUnread, unreadAmong } from '../working-copy/hash-files.ts';
 import { toChange } from '../working-copy/working-changes.ts';
@@ -89,6 +90,7 @@ export async function publishChanges(context: PublishContext, record: CommitReco
     }
     if (tip?.commit !== base.hash) {
       if (context.restoration) throw movedOn(context.branch);
+      await refuseRolledBack(session, store, tip);
       await refuseCollectedBase(context, tip);
     }
     own ??= await writeOwn();
@@ -399,5 +401,5 @@ function accept(context: PublishContext, own: CommitHash): void {
     session.index.settings.base = undefined;
     session.index.files.acceptChanges();
   });
-  saveBase(session, link.uuid, own);
+  saveBase(session, link.uuid, own, 'branch');
 }

@@ -13,6 +13,7 @@ import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { openExistenceQuery } from '../session/query-remote.ts';
+import { refuseRolledBack } from '../session/rolled-back.ts';
 import { forgetInterruptedPull, refuseInterruptedPull } from '../working-copy/interrupted-pull.ts';
 import { forgetCutRuns, refuseTorn } from '../working-copy/interrupted-writes.ts';
 import {
@@ -188,8 +189,9 @@ async function scanAndLink(
  * @throws `conflict`, before anything is sent
  */
 async function isOnBranch(prepared: PreparedPush): Promise<boolean> {
-  const { base, link, request, session } = prepared;
+  const { base, link, request, session, store } = prepared;
   if (!link.tip || link.tip.commit === base.hash) return false;
+  await refuseRolledBack(session, store, link.tip);
   const { hasOurs, isOurs, theirs } = await mergeOntoTip(prepared, link.tip);
   if (isOurs && request.dryRun !== true)
     acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });

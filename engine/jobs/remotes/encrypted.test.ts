@@ -265,6 +265,31 @@ describe('Each failure of an encrypted repository is its own', () => {
     await expect(pull(withPassword(work), {})).rejects.toMatchObject({ code: 'damaged' });
   });
 
+  it('an older state of a branch, which a workspace that saw a newer one does not take', async () => {
+    const before = readFileSync(sandbox.path('store/refs/heads/main'));
+    const copy = await clone('copy');
+    sandbox.write('work/new', 'new');
+    await push(withPassword(work), {});
+    await pull(withPassword(copy), {});
+    writeFileSync(sandbox.path('store/refs/heads/main'), before);
+    const tree = describeTree(work);
+    const refused = { code: 'damaged', data: { reason: 'rolledBack' } };
+    for (const root of [work, copy]) {
+      await expect(pull(withPassword(root), {})).rejects.toMatchObject(refused);
+      writeFileSync(join(root, 'more'), root);
+      await expect(push(withPassword(root), {})).rejects.toMatchObject(refused);
+      expect(readFileSync(sandbox.path('store/refs/heads/main'))).toEqual(before);
+      rmSync(join(root, 'more'));
+      expect(describeTree(root)).toEqual(tree);
+    }
+    // Whoever meant it says so, and goes on from there.
+    const { commit } = await pull(withPassword(copy), { ref: 'main' });
+    expect(describeTree(copy)).not.toEqual(tree);
+    writeFileSync(join(copy, 'more'), 'more');
+    expect(await push(withPassword(copy), {})).toMatchObject({ result: 'pushed' });
+    expect(commit).not.toBeNull();
+  });
+
   it('another repository in its place', async () => {
     rmSync(sandbox.path('store'), { recursive: true });
     const other = sandbox.path('other');

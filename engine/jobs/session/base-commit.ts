@@ -151,6 +151,9 @@ export function rememberBlob(link: LinkedRepository, entry: Entry): void {
   if (entry.kind === 'file') link.blobs.add(entry.blob, entry.location);
 }
 
+/** Whether a base is in the history of the workspace's branch, or of anything. */
+type BaseKind = 'branch' | 'other';
+
 /**
  * Makes the commit the workspace's base; the workspace already has its files.
  * @param commit `changes`: from the old base to this commit
@@ -159,6 +162,7 @@ export function acceptCommit(
   session: Session,
   link: LinkedRepository,
   commit: { readonly hash: CommitHash; readonly changes: readonly Change[] },
+  kind: BaseKind = 'branch',
 ): void {
   session.index.transaction(() => {
     session.index.settings.base = undefined;
@@ -167,16 +171,19 @@ export function acceptCommit(
       if (after) rememberBlob(link, after);
     }
   });
-  saveBase(session, link.uuid, commit.hash);
+  saveBase(session, link.uuid, commit.hash, kind);
 }
 
 /**
  * Makes `hash` the workspace's base: first the mark of the rows, then the state file, which is authoritative.
  * It is the last step of a clone.
  */
-export function saveBase(session: Session, uuid: string, hash: CommitHash): void {
+export function saveBase(session: Session, uuid: string, hash: CommitHash, kind: BaseKind): void {
   session.index.settings.base = baseMark(uuid, hash);
   const { cloning: _, ...state } = session.state;
-  session.saveState({ ...state, bases: { ...state.bases, [session.remoteName]: hash } });
+  const { remoteName } = session;
+  const { [remoteName]: __, ...others } = state.follows ?? {};
+  const follows = kind === 'branch' ? { ...others, [remoteName]: state.branch } : others;
+  session.saveState({ ...state, follows, bases: { ...state.bases, [remoteName]: hash } });
   session.index.settings.keepCommits(Object.values(session.state.bases));
 }

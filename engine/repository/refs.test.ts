@@ -9,7 +9,7 @@ import type { ObjectStore } from '../remotes/object-store.ts';
 import { hashOfText } from './entries.fixture.ts';
 import { commitKey } from './keys.ts';
 import { checkRefName } from './ref-name.ts';
-import { deleteRef, listRefs, moveRef, type RefValue, readRef } from './refs.ts';
+import { deleteRef, listAnyRefs, listRefs, moveRef, type RefValue, readRef } from './refs.ts';
 import { resolveRef } from './resolve-ref.ts';
 
 const REPOSITORY = '6d8b7a52-5a0c-4f0f-9c55-0d6f5c1e2a77';
@@ -129,6 +129,25 @@ describe('listing refs', () => {
     expect((await listRefs(store, 'heads')).map((ref) => ref.name)).toEqual(names);
     expect((await listRefs(store, 'tags')).map((ref) => ref.commit)).toEqual([hashOfText('tags/v1')]);
     expect(await listRefs(createMemoryStore(), 'tags')).toEqual([]);
+  });
+
+  it('are not read again while they are listed with the same etag', async () => {
+    const store = await storeWith('heads/a', 'heads/b');
+    const before = await listAnyRefs(store, 'heads');
+    await moveRef(store, 'heads/b', refValue('second'), { etag: before[1]!.etag });
+    await moveRef(store, 'heads/c', refValue('new'), { absent: true });
+    const read: string[] = [];
+    const counted: ObjectStore = {
+      ...store,
+      read: (key, options) => {
+        read.push(key);
+        return store.read(key, options);
+      },
+    };
+    const after = await listAnyRefs(counted, 'heads', {}, before);
+    expect(after).toEqual(await listAnyRefs(store, 'heads'));
+    expect(after.map(({ commit }) => commit)).toEqual(['heads/a', 'second', 'new'].map(hashOfText));
+    expect(read.sort()).toEqual(['refs/heads/b', 'refs/heads/c']);
   });
 
   it('leaves out a ref that is deleted during the listing', async () => {

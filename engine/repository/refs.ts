@@ -218,18 +218,26 @@ export async function listRefs(
   return (await listAnyRefs(store, kind, options)).flatMap((ref) => onlyLive(ref) ?? []);
 }
 
-/** Like `listRefs`, with those that are pending or removed. */
+/**
+ * Like `listRefs`, with those that are pending or removed.
+ * @param known Refs that were read before: those that are listed with the same etag are not read again.
+ */
 export async function listAnyRefs(
   store: ObjectStore,
   kind: RefKind,
   options: CallOptions = {},
+  known: readonly AnyRef[] = [],
 ): Promise<readonly AnyRef[]> {
   const reads = new Budget(READS_AT_ONCE);
-  const found: Promise<AnyRef | undefined>[] = [];
-  for (const name of await listRefNames(store, kind, options)) {
-    found.push(readWithin(reads, store, name, options));
-  }
-  const refs = await Promise.all(found);
+  const byName = new Map(known.map((ref) => [ref.name, ref]));
+  const listed = await listNames(store, kind, options);
+  const refs = await Promise.all(
+    listed.map(({ etag, name }) => {
+      const ref = byName.get(name);
+      // A store may return no etags.
+      return ref && etag !== '' && ref.etag === etag ? ref : readWithin(reads, store, name, options);
+    }),
+  );
   // Leaves out refs that were deleted between the listing and the read.
   return refs.filter((ref) => ref !== undefined);
 }
@@ -245,17 +253,25 @@ export async function listRefNames(
   kind: RefKind,
   options: CallOptions = {},
 ): Promise<readonly string[]> {
+  return (await listNames(store, kind, options)).map(({ name }) => name);
+}
+
+async function listNames(
+  store: ObjectStore,
+  kind: RefKind,
+  options: CallOptions,
+): Promise<readonly { readonly name: string; readonly etag: string }[]> {
   const prefix = `${REFS_PREFIX}${kind}/`;
-  const names: string[] = [];
+  const names: { readonly name: string; readonly etag: string }[] = [];
   let continuation: string | undefined;
   do {
     const page = await store.list(
       { prefix, ...(continuation === undefined ? {} : { continuation }) },
       options,
     );
-    for (const { key } of page.objects) {
+    for (const { etag, key } of page.objects) {
       const short = key.slice(prefix.length);
-      if (refNameReason(short) === undefined) names.push(`${kind}/${short}`);
+      if (refNameReason(short) === undefined) names.push({ name: `${kind}/${short}`, etag });
     }
     continuation = page.continuation;
   } while (continuation !== undefined);

@@ -12,6 +12,7 @@ import { commitKey, hashFromPackKey, packKey, relocationKey, segmentKey } from '
 import { keysOfEntry } from '../../repository/manifest/entry-keys.ts';
 import { HOPS_MAX, MOVES_MAX } from '../../repository/packs/relocation.ts';
 import type { AnyRef } from '../../repository/refs.ts';
+import { readCommitsAhead } from '../history/verify/commits-ahead.ts';
 import { segmentEntries } from '../history/verify/committed-entries.ts';
 import { readOne, type WalkTools, walkCommits } from '../history/verify/find-commits.ts';
 import { type CommitSegment, isFinding } from '../history/verify/findings.ts';
@@ -75,17 +76,19 @@ export class Mark {
     avoid: readonly string[],
   ): Promise<void> {
     await this.#relocations.load(this.#tools, avoid);
+    await using ahead = readCommitsAhead(this.#tools);
+    const tools = { ...this.#tools, store: ahead.store };
     const roots = refs.filter(({ state }) => state !== 'removed');
     const named = new Set(roots.map(({ commit }) => commit));
     const isForgotten = (hash: CommitHash) => forgotten.has(hash) && !named.has(hash);
     const live = roots.filter(({ state }) => state === 'live').map(({ commit }) => commit);
-    await this.#walk(live, isForgotten, this.#read);
+    await this.#walk(tools, live, isForgotten, this.#read);
     for (const { commit, state } of roots) {
       if (state !== 'pending') continue;
       const { commits, forgotten: left, segments } = this.#read;
       const read = { commits: new Set(commits), forgotten: new Set(left), segments: new Set(segments) };
       try {
-        await this.#walk([commit], isForgotten, read);
+        await this.#walk(tools, [commit], isForgotten, read);
         this.#read = read;
       } catch (error) {
         if (!isFinding(error)) throw error;
@@ -95,16 +98,17 @@ export class Mark {
   }
 
   async #walk(
+    tools: WalkTools,
     tips: readonly CommitHash[],
     isForgotten: (hash: CommitHash) => boolean,
     read: Read,
   ): Promise<void> {
     for (const hash of tips) {
       if (!read.forgotten.delete(hash)) continue;
-      const commit = await readOne(this.#tools, hash, FINDINGS);
+      const commit = await readOne(tools, hash, FINDINGS);
       if (commit) await this.#noteContent(hash, commit, read);
     }
-    await walkCommits(this.#tools, {
+    await walkCommits(tools, {
       tips,
       seen: read.commits,
       findings: FINDINGS,

@@ -99,7 +99,7 @@ export async function runRounds(tools: RoundTools, options: RoundOptions): Promi
     if (found === 'outdated') continue;
     const outcome = (removedNow: Tally, round: number) => ({
       round,
-      refs: found.refs,
+      refs: found.seen.refs.filter(({ state }) => state !== 'removed').length,
       commits: mark.commits,
       forgottenCommits: mark.forgotten,
       listed: found.listed,
@@ -118,7 +118,7 @@ export async function runRounds(tools: RoundTools, options: RoundOptions): Promi
     stored = await writeCollectionState(tools.store, next, stored, { signal: tools.context.signal });
     // Otherwise somebody else has begun a round in between: it is ended, and then the next one begins.
     if (stored?.state.run !== next.run) continue;
-    removed = sum(removed, await endRound(tools, stored, mark));
+    removed = sum(removed, await endRound(tools, stored, { mark, ...found.seen }));
     return outcome(removed, next.round);
   }
 }
@@ -127,8 +127,14 @@ async function isCurrent({ context: { signal }, store }: RoundTools, stored: Sto
   return (await readCollectionState(store, { signal }))?.etag === stored?.etag;
 }
 
+/** What the first mark has read, which the second one need not read again. */
+interface Seen {
+  readonly refs: readonly AnyRef[];
+  readonly forgotten: readonly CommitHash[];
+}
+
 interface Garbage {
-  readonly refs: number;
+  readonly seen: Seen;
   readonly listed: Tally;
   readonly candidates: Tally;
   readonly young: Tally;
@@ -146,8 +152,7 @@ async function markGarbage(
   const { clock, context, limit, progress, store } = tools;
   const { signal } = context;
   progress.phase('mark');
-  const forgotten = await readForgottenList(tools, repository);
-  const refs = await readAllRefs(tools);
+  const [forgotten, refs] = await Promise.all([readForgottenList(tools, repository), readAllRefs(tools)]);
   if (await isOutdated(tools, refs, stored)) return 'outdated';
   // The fence removes pending refs, and the second mark meets those that are made again.
   const live = refs.filter(({ state }) => state === 'live');
@@ -189,8 +194,7 @@ async function markGarbage(
     repacked.bytes += unusedBytes;
     candidates.add(unusedBytes);
   }
-  const refCount = refs.filter(({ state }) => state !== 'removed').length;
-  const found = { refs: refCount, listed, candidates, young, repacked };
+  const found = { seen: { refs, forgotten }, listed, candidates, young, repacked };
   if (dryRun || candidates.objects === 0) return found;
   await lists.add(emptied.map(({ pack }) => packKey(pack)));
   const names = await lists.finish();
@@ -211,16 +215,16 @@ async function markGarbage(
 
 /**
  * Ends the round from where it is. Somebody else may end it first.
- * @param mark The first mark, if this run made it.
+ * @param first The first mark, if this run made it.
  * @returns What was removed.
  */
-async function endRound(tools: RoundTools, begun: StoredState, mark?: Mark): Promise<Tally> {
+async function endRound(tools: RoundTools, begun: StoredState, first?: FirstMark): Promise<Tally> {
   const { run } = begun.state;
   const call = { signal: tools.context.signal };
   let stored: StoredState | undefined = begun;
   try {
     if (stored.state.phase === 'marked') {
-      const next = await sealedState(tools, stored.state, mark);
+      const next = await sealedState(tools, stored.state, first);
       stored = await writeCollectionState(tools.store, next, stored, call);
     }
     if (stored?.state.run !== run || stored.state.phase !== 'sealed') return createTally();
@@ -239,18 +243,24 @@ async function endRound(tools: RoundTools, begun: StoredState, mark?: Mark): Pro
   return removed;
 }
 
+interface FirstMark extends Seen {
+  readonly mark: Mark;
+}
+
 /** The fence and the second mark. */
 async function sealedState(
   tools: RoundTools,
   state: CollectionState,
-  first: Mark | undefined,
+  first: FirstMark | undefined,
 ): Promise<CollectionState> {
-  await fenceRefs(tools, state.round);
+  const fenced = await fenceRefs(tools, state.round, first?.refs);
   tools.progress.phase('mark');
-  const mark = first ?? new Mark(tools);
-  const before = first?.size;
-  const forgotten = (await readForgottenList(tools, state.repository)).slice(0, state.forgotten);
-  await mark.add(await readAllRefs(tools), new Set(forgotten), state.avoid);
+  const { mark = new Mark(tools) } = first ?? {};
+  const before = first?.mark.size;
+  // The list only grows at its end.
+  const forgotten = first?.forgotten ?? (await readForgottenList(tools, state.repository));
+  const refs = await readAllRefs(tools, fenced);
+  await mark.add(refs, new Set(forgotten.slice(0, state.forgotten)), state.avoid);
   // The first mark found none of the candidates, so without a new key there is nothing to rescue.
   if (mark.size === before) return { ...state, phase: 'sealed' };
   const { lists, objects } = await findRescued(tools, state, (key) => mark.needs(key));

@@ -19,6 +19,7 @@ import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveContent } from '../session/resolve-commit.ts';
 import { checkCollection } from './verify/check-collection.ts';
 import { dataChoiceOf } from './verify/choose-data.ts';
+import { readCommitsAhead } from './verify/commits-ahead.ts';
 import { committedEntries, segmentEntries } from './verify/committed-entries.ts';
 import { findForgotten, readOne, readTips, walkCommits } from './verify/find-commits.ts';
 import { type CommitSegment, Findings, type VerifyTools } from './verify/findings.ts';
@@ -131,7 +132,9 @@ class Verifier {
       else this.#noteCommit(hash, commit);
     };
     const commits = (tips ?? []).map(({ commit }) => commit);
-    await walkCommits(this.#tools, { tips: commits, findings, onCommit, seen: this.#seen });
+    await using ahead = readCommitsAhead(this.#tools);
+    const tools = { ...this.#tools, store: ahead.store };
+    await walkCommits(tools, { tips: commits, findings, onCommit, seen: this.#seen });
   }
 
   #noteCommit(hash: CommitHash, { manifest, totals }: Commit): void {

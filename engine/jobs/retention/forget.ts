@@ -23,9 +23,10 @@ import {
 } from '../../repository/retention.ts';
 import { walkHistory } from '../history/log.ts';
 import { removeSeen } from '../history/refs.ts';
+import { readCommitsAhead } from '../history/verify/commits-ahead.ts';
 import { checkSameRepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
-import { openSessionRemote } from '../session/opened-remote.ts';
+import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 
 /** After this many lost races for the list a run gives up. */
 const RACES_MAX = 20;
@@ -36,7 +37,7 @@ export async function forget(context: JobContext, request: ForgetRequest): Promi
   const { meter, store } = remote;
   const found = await findRefs(session, store, request);
   const { policy, removed } = found;
-  const { gone, stay } = await decide(session, store, found);
+  const { gone, stay } = await decide(session, remote, found);
   if (request.expected !== undefined && request.expected !== gone.length)
     throw otherCommits(request.expected, gone.length);
   const isSaved = request.save === true && !request.dryRun;
@@ -128,13 +129,14 @@ function otherCommits(expected: number, forgotten: number): DrayError {
 /** Emits an event for each commit, newest first. */
 async function decide(
   session: Session,
-  store: ObjectStore,
+  { limit, store }: OpenedRemote,
   { policy, refs, removed, retention }: Found,
 ): Promise<{ readonly gone: readonly CommitHash[]; readonly stay: number }> {
   const commits = new Map<CommitHash, KnownCommit>();
   const shown = new Map<CommitHash, Pick<RetentionEvent, 'message' | 'time' | 'files' | 'bytes'>>();
   const starts = [...new Set([...refs, ...removed].map(({ commit }) => commit))];
-  for await (const [hash, commit] of walkHistory(session, store, starts)) {
+  await using ahead = readCommitsAhead({ context: session.context, limit, store });
+  for await (const [hash, commit] of walkHistory(session, ahead.store, starts)) {
     commits.set(hash, { parents: commit.parents, timeMs: Date.parse(commit.time) });
     const { message, time, totals } = commit;
     shown.set(hash, { message, time, files: totals.files, bytes: totals.bytes });

@@ -24,6 +24,7 @@ const WORKERS = {
   'write-worker': 'engine/files/write/write-worker.ts',
   'block-worker': 'engine/files/blocks/block-worker.ts',
   'compress-worker': 'engine/compression/compress-worker.ts',
+  'seal-worker': 'engine/repository/encryption/seal-worker.ts',
   'digest-worker': 'engine/transfer/download/digest-worker.ts',
   'parquet-worker': 'engine/host/preview/parquet/parquet-worker.ts',
 };

@@ -101,6 +101,8 @@ export interface StoreSealing {
   plainKey(storedKey: RemoteKey): RemoteKey;
   /** The size that a listing shows of an object of this size. */
   listedBytes(sizeBytes: number): number;
+  /** With memory of this size as `into`, a read of so much content needs no other. */
+  readBytesMax(sizeBytes: number): number;
   /** What seeds the chunker's table (`Layout.cutterKey`). */
   readonly cutterKey: string;
 }

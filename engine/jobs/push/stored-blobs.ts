@@ -63,9 +63,10 @@ export async function putBlob(
   { bytes, hash, key, sizeBytes }: BlobToPut,
 ): Promise<number> {
   const { length } = bytes;
-  // The name is the SHA-256 of the content.
-  const checksum = length < sizeBytes ? { crc32: crc32(bytes) } : { sha256: hash };
-  const put = { checksum, condition: { absent: true }, signal } as const;
+  // The name is the SHA-256 of the content. A store that seals sums up the sealed bytes.
+  const sumUp = () => (length < sizeBytes ? { crc32: crc32(bytes) } : { sha256: hash });
+  const checksum = store.sealing ? {} : { checksum: sumUp() };
+  const put = { ...checksum, condition: { absent: true }, signal } as const;
   const { written } = await limit.run(() => store.put(key, bytes, put), { bytes: length, signal });
   if (written) return length;
   // Another writer was first.

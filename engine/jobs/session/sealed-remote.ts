@@ -30,13 +30,18 @@ export async function openSealed<R extends Opened>(
   { finish = (store) => store, known }: SealedOptions = {},
 ): Promise<R> {
   const { store } = remote;
+  const opened = (sealing: ObjectStore): R => ({
+    ...remote,
+    store: sealing,
+    [Symbol.asyncDispose]: () => sealing.close(),
+  });
   if (!known) {
     const unlock = async () => (await unlockSealed(context, store)).keys;
-    return { ...remote, store: discoverSealing(store, unlock, finish) };
+    return opened(discoverSealing(store, unlock, finish));
   }
   try {
     const { keys } = await unlockSealed(context, store, known);
-    return { ...remote, store: finish(withSealing(store, keys)) };
+    return opened(finish(withSealing(store, keys)));
   } catch (error) {
     await remote[Symbol.asyncDispose]();
     throw error;

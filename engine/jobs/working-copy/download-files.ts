@@ -100,9 +100,10 @@ class FileDownloader {
     const { link, session, writer } = options;
     this.#rows = createWrittenRows(session, link, writer, (error) => this.#tasks.fail(error));
     const { packBelow, chunkSize } = link.layout;
+    const storedBytes = Math.max(COMPRESSED_CONTENT_BYTES_MAX, PACK_RANGE_BYTES, packBelow, chunkSize.max);
     this.#memory = createLeasedMemory({
       budget: new Budget(MEMORY_BYTES),
-      largestBytes: Math.max(2 * COMPRESSED_CONTENT_BYTES_MAX, PACK_RANGE_BYTES, packBelow, chunkSize.max),
+      largestBytes: this.#memoryOf({ storedBytes, contentBytes: COMPRESSED_CONTENT_BYTES_MAX }),
       open: (lengthBytes) => ({ buffer: new SharedArrayBuffer(lengthBytes), start: 0 }),
     });
   }
@@ -219,7 +220,7 @@ class FileDownloader {
     use: (bytes: Uint8Array, entries: readonly E[], isAgain: boolean) => Promise<readonly E[]>,
     entries: readonly E[],
   ): Promise<void> {
-    const memory = await this.#memory.take(memoryOf(part), this.#tasks.signal);
+    const memory = await this.#memory.take(this.#memoryOf(part), this.#tasks.signal);
     this.#tasks.spawn(async () => {
       try {
         const read = () => this.#read(part, memory.bytes);
@@ -232,6 +233,13 @@ class FileDownloader {
         memory.release();
       }
     });
+  }
+
+  /** For the read, sealed as it may be, and for content that is compressed. */
+  #memoryOf({ contentBytes = 0, storedBytes }: Omit<StoredPart, 'key'>): number {
+    const readBytes = Math.max(contentBytes, storedBytes);
+    const { sealing } = this.#options.store;
+    return (sealing?.readBytesMax(readBytes) ?? readBytes) + Math.min(contentBytes, storedBytes);
   }
 
   /** The answer may be shorter than requested; the caller decides which files that fails. */
@@ -358,7 +366,7 @@ class FileDownloader {
     try {
       for (const piece of piecesOf(entry)) {
         pieces.check();
-        const memory = await this.#memory.take(memoryOf(piece), pieces.signal);
+        const memory = await this.#memory.take(this.#memoryOf(piece), pieces.signal);
         pieces.spawn(async () => {
           try {
             await readChecked(
@@ -405,10 +413,6 @@ interface Piece extends StoredPart {
   readonly offset: number;
   /** Of a chunk. */
   readonly hash?: BlobHash;
-}
-
-function memoryOf({ contentBytes = 0, storedBytes }: StoredPart): number {
-  return storedBytes + contentBytes;
 }
 
 function sizesOf(

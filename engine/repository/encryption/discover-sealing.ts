@@ -57,7 +57,7 @@ export function discoverSealing(
     list: (request, call) => current.list(request, call),
     delete: (keys, call) => current.delete(keys, call),
     copy: (from, to, call) => current.copy(from, to, call),
-    close: () => store.close(),
+    close: () => current.close(),
   } as ObjectStore;
 }
 

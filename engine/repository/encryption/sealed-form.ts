@@ -14,6 +14,8 @@
  * above 4 MiB.
  */
 
+import type { ByteRange } from '../../remotes/object-store.ts';
+
 export const SEAL_MAGIC = Buffer.from('DRS1', 'latin1');
 export const NONCE_BYTES = 12;
 export const TAG_BYTES = 16;
@@ -21,7 +23,7 @@ export const SIZE_BYTES = 8;
 export const HEAD_BYTES = SEAL_MAGIC.length + NONCE_BYTES + SIZE_BYTES + TAG_BYTES;
 export const FRAME_BYTES = 256 * 1024;
 export const FRAME_EXTRA_BYTES = NONCE_BYTES + TAG_BYTES;
-const STORED_FRAME_BYTES = FRAME_BYTES + FRAME_EXTRA_BYTES;
+export const STORED_FRAME_BYTES = FRAME_BYTES + FRAME_EXTRA_BYTES;
 
 /** Refs and small commits have sizes below, which tell the length of a name or a message. */
 const PADDED_MIN_BYTES = 512;
@@ -55,4 +57,19 @@ export function paddedOf(storedBytes: number): number | undefined {
 /** Where frame i begins on the store. */
 export function frameStart(frame: number): number {
   return HEAD_BYTES + frame * STORED_FRAME_BYTES;
+}
+
+/** The frames around a range of the content, and where they are on the store; the first has the head. */
+export function framesAround({ end, start }: ByteRange): {
+  readonly first: number;
+  readonly stored: ByteRange;
+} {
+  const first = Math.floor(start / FRAME_BYTES);
+  const from = first === 0 ? 0 : frameStart(first);
+  return { first, stored: { start: from, end: frameStart(frameCount(end)) } };
+}
+
+/** The most bytes that are read for so much content, whole or from any frame on. */
+export function readBytesMax(sizeBytes: number): number {
+  return sealedBytesOf(Math.max(paddedBytes(sizeBytes), sizeBytes + 2 * FRAME_BYTES));
 }

@@ -29,6 +29,20 @@ async function bytesAt(store: ObjectStore, key: RemoteKey): Promise<Buffer> {
   return Buffer.from(read!.bytes);
 }
 
+/** Read into shared memory, as by a clone: it is opened in place, and by threads once there is much of it. */
+async function placedOf(store: ObjectStore, key: RemoteKey, sizeBytes: number): Promise<Buffer> {
+  const into = new Uint8Array(new SharedArrayBuffer(store.sealing!.readBytesMax(sizeBytes)));
+  const { bytes } = (await store.read(key, { maxBytes: sizeBytes, into }))!;
+  expect(bytes.buffer).toBe(into.buffer);
+  return Buffer.from(bytes);
+}
+
+function shared(content: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(content.length));
+  copy.set(content);
+  return copy;
+}
+
 async function streamOf(store: ObjectStore, key: RemoteKey): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   for await (const piece of (await store.get(key))!.body) pieces.push(piece);
@@ -72,6 +86,50 @@ describe('A sealed store', () => {
     ]);
   });
 
+  it('seals and opens in threads what lies in shared memory', async () => {
+    const { inside, store } = sealedStore();
+    const contents = Array.from({ length: 6 }, (_, at) => randomBytes(4_000_000 + 17 * at));
+    const puts = contents.map((content) => store.put(objectOf(content), shared(content)));
+    expect(await Promise.all(puts)).toMatchObject(contents.map(() => ({ written: true })));
+    const nonces = new Set<string>();
+    for (const { key } of (await inside.list({ prefix: '' })).objects)
+      nonces.add((await bytesAt(inside, key)).toString('hex', 4, 16));
+    expect(nonces.size).toBe(contents.length);
+    const reads = contents.map((content) => placedOf(store, objectOf(content), content.length));
+    for (const [at, bytes] of (await Promise.all(reads)).entries())
+      expect(bytes.equals(contents[at]!)).toBe(true);
+    const [start, end] = [FRAME_BYTES + 5, 5 * FRAME_BYTES + 3];
+    const into = new Uint8Array(new SharedArrayBuffer(store.sealing!.readBytesMax(end - start)));
+    const call = { range: { start, end }, maxBytes: end - start, into };
+    const { bytes } = (await store.read(objectOf(contents[0]!), call))!;
+    expect(bytes.buffer).toBe(into.buffer);
+    expect(Buffer.from(bytes).equals(contents[0]!.subarray(start, end))).toBe(true);
+    await store.close();
+  });
+
+  it('refuses a range of which frames are missing', async () => {
+    const inside = createMemoryStore();
+    let missingBytes = 0;
+    const short: ObjectStore = {
+      ...inside,
+      async read(key, call) {
+        const read = await inside.read(key, call);
+        return read && { ...read, bytes: read.bytes.subarray(0, read.bytes.length - missingBytes) };
+      },
+    };
+    const store = withSealing(short, keys);
+    const content = randomBytes(4 * FRAME_BYTES);
+    const key = objectOf(content);
+    await store.put(key, content);
+    const range = { start: FRAME_BYTES, end: 3 * FRAME_BYTES };
+    const call = { range, maxBytes: 2 * FRAME_BYTES };
+    expect(Buffer.from((await store.read(key, call))!.bytes)).toEqual(
+      content.subarray(range.start, range.end),
+    );
+    for (missingBytes of [1, FRAME_BYTES + 28, 2 * FRAME_BYTES + 56])
+      await expect(store.read(key, call)).rejects.toMatchObject({ code: 'damaged' });
+  });
+
   it('has neither a name nor a content of its callers in any stored byte', async () => {
     const { inside, store } = sealedStore();
     const content = Buffer.from('MARKER'.repeat(1000));
@@ -103,14 +161,18 @@ describe('A sealed store', () => {
     await store.put(key, content);
     const storedKey = store.sealing!.storedKey(key);
     const good = await bytesAt(inside, storedKey);
-    const ways = [() => bytesAt(store, key), () => streamOf(store, key)];
+    const ways = [
+      () => bytesAt(store, key),
+      () => streamOf(store, key),
+      () => placedOf(store, key, content.length),
+    ];
     let found = 0;
     for (let round = 0; round < 1000; round += 1) {
       const at = Math.floor((round * good.length) / 1000);
       const bad = Buffer.from(good);
       bad[at]! ^= 1 << (round % 8);
       await inside.put(storedKey, bad);
-      await expect(ways[round % 2]!()).rejects.toMatchObject({ code: 'damaged' });
+      await expect(ways[round % 3]!()).rejects.toMatchObject({ code: 'damaged' });
       found += 1;
     }
     expect(found).toBe(1000);

@@ -10,57 +10,58 @@
  * - Checksums that a caller gives are those of plain content; the store gets the CRC-32 of the sealed bytes.
  * - No multipart calls and no copies inside the store: nothing in an encrypted repository is so large.
  */
-import { crc32 } from 'node:zlib';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { checkReadSize } from '../../remotes/byte-range.ts';
 import type {
-  ByteRange,
+  GetOptions,
   ObjectBytes,
   ObjectInfo,
   ObjectRead,
   ObjectStore,
+  PutOptions,
   PutOutcome,
+  PutStreamOptions,
   ReadOptions,
   RemoteKey,
 } from '../../remotes/object-store.ts';
 import { DESCRIPTOR_KEY, KEY_SLOTS_PREFIX } from '../keys.ts';
 import { objectCipherKey, type SealKeys } from './seal-keys.ts';
-import { createSealer, openBytes, openFrame, openHead, sealBytes } from './sealed-content.ts';
+import { createSealThreads, type SealThreads } from './seal-threads.ts';
+import { type Authentic, checkStoredSize, createSealer, openFrame, openHead } from './sealed-content.ts';
 import {
   FRAME_BYTES,
   FRAME_EXTRA_BYTES,
   frameCount,
-  frameStart,
+  framesAround,
   HEAD_BYTES,
   paddedBytes,
   paddedOf,
+  readBytesMax,
   sealedBytesOf,
 } from './sealed-form.ts';
 import { createSealedNames } from './sealed-names.ts';
 
 export function withSealing(store: ObjectStore, keys: SealKeys): ObjectStore {
   const names = createSealedNames(keys.names);
+  const threads = createSealThreads();
   const { confirmsWrites, files } = store;
   const on = (key: RemoteKey): Sealed => {
     const storedKey = names.storedKey(key);
-    return { store, key, storedKey, cipherKey: objectCipherKey(keys, storedKey) };
+    return { store, threads, key, storedKey, cipherKey: objectCipherKey(keys, storedKey) };
   };
   return {
     address: store.address,
     provider: store.provider,
     ...(confirmsWrites && { confirmsWrites }),
     ...(files && { files }),
-    sealing: { ...names, listedBytes: paddedBytes, cutterKey: keys.cutter },
+    sealing: { ...names, listedBytes: paddedBytes, readBytesMax, cutterKey: keys.cutter },
     head: (key, call) => (isPlain(key) ? store.head(key, call) : headSealed(on(key), call?.signal)),
     get: (key, call) => (isPlain(key) ? store.get(key, call) : getSealed(on(key), call)),
     read: (key, call) => (isPlain(key) ? store.read(key, call) : readSealed(on(key), call)),
     async put(key, bytes, put = {}) {
       if (isPlain(key)) return store.put(key, bytes, put);
-      const { cipherKey, storedKey } = on(key);
-      const sealed = sealBytes(cipherKey, bytes);
-      const outcome = await store.put(storedKey, sealed, { ...put, checksum: { crc32: crc32(sealed) } });
-      return withoutChecksums(outcome);
+      return putSealed(on(key), bytes, put);
     },
     async putStream(key, body, put = {}) {
       if (isPlain(key)) return store.putStream(key, body, put);
@@ -88,114 +89,80 @@ export function withSealing(store: ObjectStore, keys: SealKeys): ObjectStore {
       checkAborted(call?.signal);
       throw noCopies(store);
     },
-    close: () => store.close(),
+    async close() {
+      await threads.close();
+      await store.close();
+    },
   };
 }
 
 /** One object: its key for people, its key on the store, and the key of its content. */
-interface Sealed {
+interface Sealed extends Authentic {
   readonly store: ObjectStore;
-  readonly key: RemoteKey;
+  readonly threads: SealThreads;
   readonly storedKey: RemoteKey;
-  readonly cipherKey: Uint8Array;
 }
 
 function isPlain(key: RemoteKey): boolean {
   return key === DESCRIPTOR_KEY || key.startsWith(KEY_SLOTS_PREFIX);
 }
 
-async function headSealed(
-  { cipherKey, key, store, storedKey }: Sealed,
-  signal: AbortSignal | undefined,
-): Promise<ObjectInfo | undefined> {
+async function headSealed(sealed: Sealed, signal: AbortSignal | undefined): Promise<ObjectInfo | undefined> {
+  const { key, store, storedKey } = sealed;
   const range = { start: 0, end: HEAD_BYTES };
   const read = await store.read(storedKey, { range, maxBytes: HEAD_BYTES, ...(signal && { signal }) });
   if (!read) return undefined;
-  const { sizeBytes } = openHead(cipherKey, key, read.bytes);
+  const { sizeBytes } = openHead(sealed, read.bytes);
   checkStoredSize(key, sizeBytes, read.info.sizeBytes);
   return plainInfo(read.info, key, sizeBytes);
 }
 
-/** A cut end is found without reading it. */
-function checkStoredSize(key: RemoteKey, sizeBytes: number, storedBytes: number): void {
-  if (storedBytes === sealedBytesOf(paddedBytes(sizeBytes))) return;
-  const message = `${key} is truncated: ${storedBytes} bytes are stored of the ${sealedBytesOf(paddedBytes(sizeBytes))} that were written.`;
-  throw new DrayError('damaged', message, { data: { key, reason: 'unauthentic' } });
+async function putSealed(
+  { cipherKey, store, storedKey, threads }: Sealed,
+  bytes: Uint8Array,
+  put: PutOptions,
+): Promise<PutOutcome> {
+  using sealed = await threads.seal(cipherKey, bytes, put.signal);
+  const checksum = { crc32: sealed.sum };
+  return withoutChecksums(await store.put(storedKey, sealed.bytes, { ...put, checksum }));
 }
 
-async function readSealed(sealed: Sealed, call: ReadOptions): Promise<ObjectBytes | undefined> {
-  const { cipherKey, key, store, storedKey } = sealed;
-  const { into, maxBytes, range, checksums: _, memory: __, ...rest } = call;
-  if (range) return readRange(sealed, range, call);
-  const read = await store.read(storedKey, { ...rest, maxBytes: sealedBytesOf(paddedBytes(maxBytes)) });
-  if (!read) return undefined;
-  const bytes = openBytes(cipherKey, key, read.bytes, into);
-  checkReadSize(key, bytes.byteLength, maxBytes);
-  return { bytes, etag: read.etag, info: plainInfo(read.info, key, bytes.byteLength) };
-}
-
-async function readRange(
-  { cipherKey, key, store, storedKey }: Sealed,
-  { start, end }: ByteRange,
-  { into, ...call }: ReadOptions,
+async function readSealed(
+  { cipherKey, key, store, storedKey, threads }: Sealed,
+  { checksums: _, into, maxBytes, memory: __, range, ...call }: ReadOptions,
 ): Promise<ObjectBytes | undefined> {
-  const first = Math.floor(start / FRAME_BYTES);
-  const last = frameCount(end) - 1;
-  const from = first === 0 ? 0 : frameStart(first);
-  const stored = { start: from, end: frameStart(last + 1) };
-  const { signal, ifMatch } = call;
-  const options = { ...(signal && { signal }), ...(ifMatch !== undefined && { ifMatch }) };
+  const around = range && framesAround(range).stored;
+  const storedMax = around ? around.end - around.start : sealedBytesOf(paddedBytes(maxBytes));
   const read = await store.read(storedKey, {
-    ...options,
-    range: stored,
-    maxBytes: stored.end - stored.start,
+    ...call,
+    ...(around && { range: around }),
+    maxBytes: storedMax,
+    ...(into && into.length >= storedMax && { into }),
   });
   if (!read) return undefined;
-  const head = first === 0 ? openHead(cipherKey, key, read.bytes) : undefined;
-  if (head) checkStoredSize(key, head.sizeBytes, read.info.sizeBytes);
-  const sizeBytes = head?.sizeBytes ?? paddedOf(read.info.sizeBytes);
-  if (sizeBytes === undefined) throw new DrayError('damaged', `${key} is truncated.`, { data: { key } });
-  if (start >= sizeBytes) {
-    throw new DrayError('damaged', `${key} has ${sizeBytes} bytes; none from ${start} on.`, {
-      data: { key },
-    });
-  }
-  const wanted = Math.min(end, sizeBytes) - start;
-  checkReadSize(key, wanted, call.maxBytes);
-  const bytes = into && into.length >= wanted ? into.subarray(0, wanted) : new Uint8Array(wanted);
-  let nonce = head?.nonce;
-  for (let frame = first; frame <= last && frame * FRAME_BYTES < sizeBytes; frame += 1) {
-    const at = frameStart(frame) - from;
-    const part = read.bytes.subarray(at, at + FRAME_BYTES + FRAME_EXTRA_BYTES);
-    const opened = openFrame(cipherKey, key, frame, part, nonce);
-    nonce ??= part.slice(0, FRAME_EXTRA_BYTES - 16);
-    const offset = frame * FRAME_BYTES;
-    const [cutStart, cutEnd] = [
-      Math.max(0, start - offset),
-      Math.min(opened.length, start + wanted - offset),
-    ];
-    bytes.set(opened.subarray(cutStart, cutEnd), offset + cutStart - start);
-  }
-  return { bytes, etag: read.etag, info: plainInfo(read.info, key, sizeBytes) };
+  const { bytes: stored, etag, info } = read;
+  const task = {
+    object: { cipherKey, key },
+    stored,
+    ...(range && { range: { ...range, objectBytes: info.sizeBytes } }),
+  };
+  const { content, sizeBytes } = await threads.open(task, stored.buffer === into?.buffer, into);
+  checkReadSize(key, content.length, maxBytes);
+  return { bytes: content, etag, info: plainInfo(info, key, sizeBytes) };
 }
 
-async function getSealed(
-  { cipherKey, key, store, storedKey }: Sealed,
-  call: Parameters<ObjectStore['get']>[1] = {},
-): Promise<ObjectRead | undefined> {
+async function getSealed(sealed: Sealed, call: GetOptions = {}): Promise<ObjectRead | undefined> {
+  const { key, store, storedKey } = sealed;
   const { range, memory: _, checksums: __, ...rest } = call;
   if (range) {
-    const read = await readSealed(
-      { cipherKey, key, store, storedKey },
-      { ...rest, range, maxBytes: range.end - range.start },
-    );
+    const read = await readSealed(sealed, { ...rest, range, maxBytes: range.end - range.start });
     return read && { ...read, sizeBytes: read.bytes.byteLength, body: bodyOf([read.bytes]) };
   }
   const read = await store.get(storedKey, rest);
   if (!read) return undefined;
   const stored = createPieces(read.body);
   try {
-    const { nonce, sizeBytes } = openHead(cipherKey, key, await stored.take(HEAD_BYTES));
+    const { nonce, sizeBytes } = openHead(sealed, await stored.take(HEAD_BYTES));
     checkStoredSize(key, sizeBytes, read.info.sizeBytes);
     const opened = async function* () {
       let isRead = false;
@@ -204,7 +171,7 @@ async function getSealed(
         for (let frame = 0; frame < frameCount(padded); frame += 1) {
           const start = frame * FRAME_BYTES;
           const part = await stored.take(Math.min(FRAME_BYTES, padded - start) + FRAME_EXTRA_BYTES);
-          const content = openFrame(cipherKey, key, frame, part, nonce);
+          const content = openFrame(sealed, { frame, stored: part, nonce });
           if (start < sizeBytes) yield content.subarray(0, sizeBytes - start);
         }
         // The store learns only now that its body was read to the end.
@@ -259,23 +226,21 @@ function createPieces(stream: AsyncIterable<Uint8Array>, signal?: AbortSignal) {
 }
 
 async function putSealedStream(
-  { cipherKey, store, storedKey }: Sealed,
+  sealed: Sealed,
   body: AsyncIterable<Uint8Array>,
-  put: Parameters<ObjectStore['putStream']>[2] = {},
+  put: PutStreamOptions = {},
 ): Promise<PutOutcome> {
+  const { cipherKey, store, storedKey } = sealed;
   const { checksum: _, partSizeBytes: __, sizeBytes: known, ...options } = put;
   const content = createPieces(body, put.signal);
   if (known === undefined) {
     const gathered = await content.take(GATHERED_BYTES_MAX + 1).finally(() => content.end());
     if (gathered.length > GATHERED_BYTES_MAX) throw tooLargeStream(store);
-    const sealed = sealBytes(cipherKey, gathered);
-    return withoutChecksums(
-      await store.put(storedKey, sealed, { ...options, checksum: { crc32: crc32(sealed) } }),
-    );
+    return putSealed(sealed, gathered, options);
   }
   const padded = paddedBytes(known);
   const sealer = createSealer(cipherKey, known);
-  const sealed = async function* () {
+  const pieces = async function* () {
     yield sealer.head();
     for (let frame = 0; frame < frameCount(padded); frame += 1) {
       const start = frame * FRAME_BYTES;
@@ -290,7 +255,7 @@ async function putSealedStream(
   };
   try {
     const stream = { ...options, sizeBytes: sealedBytesOf(padded) };
-    return withoutChecksums(await store.putStream(storedKey, sealed(), stream));
+    return withoutChecksums(await store.putStream(storedKey, pieces(), stream));
   } finally {
     await content.end();
   }

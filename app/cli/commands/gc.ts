@@ -77,7 +77,8 @@ function noteRepacked({ repackedBytes, repackedPacks, result }: CollectSummary, 
 
 function youngOf({ youngBytes, youngObjects }: CollectSummary): string {
   if (youngObjects === 0) return '';
-  return ` ${formatPlural(youngObjects, 'object')} (${formatBytes(youngBytes)}) that no commit needs are younger than the grace.`;
+  const objects = `${formatPlural(youngObjects, 'object')} (${formatBytes(youngBytes)})`;
+  return ` ${objects} that no commit needs ${youngObjects === 1 ? 'is' : 'are'} younger than --grace.`;
 }
 
 function savedOf({ savedDollarsPerMonth = 0 }: CollectSummary): string {

@@ -11,7 +11,7 @@ import { createDescriptor, type Descriptor, readAnyDescriptor } from '../../repo
 import { createPasswordSlot, createRecoverySlot } from '../../repository/encryption/key-slot.ts';
 import { writeSlot } from '../../repository/encryption/key-slots.ts';
 import { deriveSealKeys, MASTER_KEY_BYTES } from '../../repository/encryption/seal-keys.ts';
-import { findPassword, type PasswordContext } from '../session/password.ts';
+import { findNewPassword, type PasswordContext } from '../session/password.ts';
 
 /** Larger objects would be sent in parts, which are not sealed. */
 const OBJECT_BYTES_MAX = 64 * 1024 * 1024;
@@ -35,7 +35,7 @@ export async function createEncrypted(
   }
   const found = await readAnyDescriptor(store, { signal }).catch(absentWithoutFolder);
   if (found) return joined(store, found);
-  const password = await findNewRepositoryPassword(context, store);
+  const password = await findNewPassword(context, 'DRAY_PASSWORD');
   const [master, id] = [randomBytes(MASTER_KEY_BYTES), randomUUID()];
   const facts = { master, repository: id, nowMs: clock.nowMs() };
   const recovery = createRecoverySlot({ ...facts, label: 'recovery key' });
@@ -62,16 +62,4 @@ function joined({ address }: ObjectStore, descriptor: Descriptor): CreatedEncryp
     data: { remote: address },
     advice: 'Make a new one at another URL and push to it.',
   });
-}
-
-async function findNewRepositoryPassword(context: PasswordContext, store: ObjectStore): Promise<string> {
-  const question = `Password for the new repository at ${store.address}: `;
-  const { askPassword } = context;
-  if (!askPassword) return findPassword(context, store.address, question);
-  const askTwice = async (text: string) => {
-    const password = await askPassword(text);
-    if ((await askPassword('The same again: ')) === password) return password;
-    throw new DrayError('noPassword', 'The two passwords differ. Nothing was made.');
-  };
-  return findPassword({ ...context, askPassword: askTwice }, store.address, question);
 }

@@ -132,6 +132,15 @@ describe('tags', () => {
     expect(storedList().forgotten).toEqual(hashesOf('three', 'two'));
   });
 
+  it('that no pattern matches are told', async () => {
+    await tag(testContext(root), { name: 'v1' });
+    const context = testContext(root);
+    await forget(context, { policy: { keepLast: 9 }, tags: ['v*', 'nigthly-*'], dryRun: true });
+    expect(eventsOf(context, 'warning')).toMatchObject([
+      { warning: 'noSuchTag', message: 'No tag matches "nigthly-*".' },
+    ]);
+  });
+
   it('that --keep-tag matches are not removed', async () => {
     for (const [name, at] of [
       ['v1', 'one'],

@@ -5,7 +5,7 @@
  * The list is written before a tag is removed: a tag protects its commit, so a run that stops in between has
  * lost nothing, and the same command again completes it.
  */
-import { DrayError } from '../../api/error.ts';
+import { DrayError, quotedExcerpt } from '../../api/error.ts';
 import type { RetentionEvent } from '../../api/events.ts';
 import type { ForgetRequest, ForgetSummary, JobContext, RetentionPolicy } from '../../api/jobs.ts';
 import { formatCount, formatPlural } from '../../api/numbers.ts';
@@ -83,7 +83,7 @@ async function findRefs(session: Session, store: ObjectStore, request: ForgetReq
   if (repository === undefined)
     throw new DrayError(
       'notFound',
-      `The repository at ${store.address} has no branch, so nothing to forget.`,
+      `The repository at ${store.address} has no branch, so there is nothing to forget.`,
     );
   if (!branches[0]?.collects) throw tooOld(store);
   checkSameRepository(store, session.config.remotes[session.remoteName]?.repository, repository);
@@ -92,8 +92,16 @@ async function findRefs(session: Session, store: ObjectStore, request: ForgetReq
   if (!policy) throw noPolicy();
   const isExcepted = tagMatcher(policy.keepTags ?? []);
   const removed = tags.filter((ref) => isNamed(shortName(ref)) && !isExcepted(shortName(ref)));
+  warnOfUnmatched(session.context, request.tags ?? [], tags);
   const refs = [...branches, ...tags].filter((ref) => !removed.includes(ref));
   return { policy, repository, retention, refs, removed };
+}
+
+function warnOfUnmatched({ emit }: JobContext, globs: readonly string[], tags: readonly StoredRef[]): void {
+  for (const glob of globs) {
+    if (tags.some((ref) => tagMatcher([glob])(shortName(ref)))) continue;
+    emit({ type: 'warning', warning: 'noSuchTag', message: `No tag matches ${quotedExcerpt(glob)}.` });
+  }
 }
 
 /** @throws `usage` */

@@ -34,7 +34,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   EDQUOT: DISK_FULL,
   EACCES: DENIED,
   EPERM: DENIED,
-  EROFS: DENIED,
+  EROFS: { code: 'accessDenied', says: 'The disk is read-only' },
   ENOENT: VANISHED,
   ENOTDIR: IN_THE_WAY,
   ELOOP: { code: 'unsafePath', says: 'A symbolic link is where a file is needed' },

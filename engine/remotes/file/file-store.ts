@@ -31,7 +31,7 @@ import type {
   RemoteKey,
 } from '../object-store.ts';
 import { bodyOf, bytesOf, type FileSlice, piecesOf } from './file-bytes.ts';
-import { isAbsent, toFileError, translating } from './file-errors.ts';
+import { isAbsent, systemCode, toFileError, translating } from './file-errors.ts';
 import { etagOf } from './file-etag.ts';
 import { listFiles } from './file-list.ts';
 import { createFileMultipart } from './file-multipart.ts';
@@ -135,11 +135,23 @@ async function openRoot({
       const above = await realpath(dirname(root)).catch(() => undefined);
       if (create !== true && (above === undefined || !(create || mayBeMissing))) throw missingRoot(root);
       if (!create) return createHeldFolders(join(above!, basename(root)));
-      await mkdir(root, { recursive: true });
+      await makeFolders(root);
     } else if (!stats.isDirectory())
       throw new DrayError('usage', `${root} is a file; a remote needs a folder.`, { data: { path: root } });
     return createHeldFolders(await realpath(root));
   });
+}
+
+/** Node's own recursion reports a read-only disk as a missing folder. */
+async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return;
+    if (!isAbsent(error) || dirname(path) === path) throw error;
+    await makeFolders(dirname(path));
+    await makeFolders(path);
+  }
 }
 
 async function headFile(

@@ -66,7 +66,7 @@ function collected(hash: CommitHash, key: unknown): DrayError {
     `A collection of garbage may have removed content of the commit ${hash.slice(0, 12)}, or a commit before it.`,
     {
       data: { commit: hash, key, reason: 'collected' },
-      advice: 'Name a commit that a branch or a tag has.',
+      advice: 'Pull first, or name a commit that a branch or a tag has.',
     },
   );
 }

@@ -1,6 +1,6 @@
 /** Collections of a repository that commands write and read. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CollectRequest } from '../../api/jobs.ts';
@@ -105,4 +105,48 @@ it('a store that does not honour conditional writes is refused', async () => {
   index.close();
   await expect(collect()).rejects.toMatchObject({ code: 'unsupported', data: { reason: 'noConditions' } });
   expect(await collect({ dryRun: true })).toMatchObject({ result: 'nothingToCollect' });
+});
+
+describe('a dry run says what the collection will do', () => {
+  const write = (names: readonly number[]) => {
+    for (const name of names) sandbox.write(`work/${name}`, randomBytes(3_000));
+  };
+  const remove = (names: readonly number[]) => {
+    for (const name of names) rmSync(join(root, `${name}`));
+  };
+  const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
+  const bytesStored = () =>
+    storedBelow('').reduce((total, path) => total + (isContent(path) ? statSync(path).size : 0), 0);
+  const isContent = (path: string) => /\/(?:commits|manifests|objects|packs)\//.test(path);
+
+  it.each([
+    ['objects', { kind: 'objects' }, 40],
+    ['whole packs', {}, 40],
+    ['packs that are written anew', {}, 30],
+  ] as const)('to %s', async (_, layout, gone) => {
+    await initWorkspace(contextIn(root), { remoteUrl: sandbox.path('store'), layout });
+    // In the second round there are an avoid list and perhaps relocations.
+    for (const from of [0, 100]) {
+      write(range(from, from + 40));
+      await push(contextIn(root), {});
+      remove(range(from, from + gone));
+      write([from + 50]);
+      await push(contextIn(root), {});
+      await forget(contextIn(root), { policy: { keepLast: 1 } });
+      const dry = await collect({ dryRun: true });
+      const before = bytesStored();
+      const real = await collect();
+      const { forecast, requests: _dryRequests, result: _wouldCollect, round: _before, ...said } = dry;
+      expect(real).toMatchObject(said);
+      const { deletes, lists, reads, writes } = real.requests;
+      expect({ deletes, lists, writes }).toEqual({
+        deletes: forecast!.deletes,
+        lists: forecast!.lists,
+        writes: forecast!.writes,
+      });
+      if (from === 0) expect(reads).toBe(forecast!.reads);
+      else expect(Math.abs(reads - forecast!.reads)).toBeLessThanOrEqual(2);
+      expect(before - bytesStored()).toBe(dry.removedBytes);
+    }
+  });
 });

@@ -11,7 +11,7 @@ import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { createProgress, type Progress } from '../session/progress.ts';
 import { createTraffic } from '../session/traffic.ts';
-import { type RoundProgress, type RoundsOutcome, runRounds } from './rounds.ts';
+import { type RoundOptions, type RoundProgress, type RoundsOutcome, runRounds } from './rounds.ts';
 
 const GRACE_SECONDS = 24 * 60 * 60;
 const KEYS_PER_DELETE = 1_000;
@@ -31,14 +31,10 @@ export async function collectGarbage(context: JobContext, request: CollectReques
   if (!dryRun) await requireConditions(session, store, repository);
   const progress = createRoundProgress(session, remote);
   const tools = { context, clock: session.clock, limit: remote.limit, store, progress };
-  const outcome = await runRounds(tools, {
-    repository,
-    graceSeconds,
-    packTarget: layout.packTarget,
-    dryRun,
-  });
+  const options = { repository, graceSeconds, packTarget: layout.packTarget, dryRun };
+  const outcome = await runRounds(tools, options);
   progress.end();
-  return summaryOf(remote, outcome, dryRun);
+  return summaryOf(remote, outcome, options);
 }
 
 /** @throws `notARepository`, `unsupported` */
@@ -86,7 +82,11 @@ function createRoundProgress(
   };
 }
 
-function summaryOf({ meter, store }: OpenedRemote, outcome: RoundsOutcome, dryRun: boolean): CollectSummary {
+function summaryOf(
+  { meter, store }: OpenedRemote,
+  outcome: RoundsOutcome,
+  { dryRun, packTarget }: Pick<RoundOptions, 'dryRun' | 'packTarget'>,
+): CollectSummary {
   const { commits, forgottenCommits, isContinued, listed, removed, repacked, round, young } = outcome;
   const isNothing = removed.objects === 0 && repacked.packs === 0;
   const done = isNothing ? 'nothingToCollect' : dryRun ? 'wouldCollect' : 'collected';
@@ -108,20 +108,25 @@ function summaryOf({ meter, store }: OpenedRemote, outcome: RoundsOutcome, dryRu
     continued: isContinued,
     ...(saved === undefined ? {} : { savedDollarsPerMonth: saved }),
     requests,
-    ...(done === 'wouldCollect' ? { forecast: forecastOf(store, requests, outcome) } : {}),
+    ...(done === 'wouldCollect' ? { forecast: forecastOf(store, requests, outcome, packTarget) } : {}),
   };
 }
 
-/** Reads the same again, and the refs twice more; raises epochs; writes, reads and removes the lists. */
+/** Reads and lists the same again; raises epochs; writes, reads and removes the lists; writes packs anew. */
 function forecastOf(
   { provider }: ObjectStore,
   sofar: CollectSummary['requests'],
-  { refs, removed: { objects } }: RoundsOutcome,
+  { avoidLists, refs, removed: { objects }, repacked }: RoundsOutcome,
+  packTarget: number,
 ): CollectSummary['requests'] {
   const lists = Math.ceil(objects / KEY_LIST_KEYS_MAX);
+  const newPacks = Math.ceil(repacked.writtenBytes / packTarget);
+  // The state, the avoid lists before and after, each old pack and its relocation, and a new pack twice.
+  const repackReads = repacked.packs === 0 ? 0 : 2 * (1 + avoidLists + repacked.packs + newPacks);
   const counts = {
-    reads: sofar.reads + 2 * refs + lists,
-    writes: refs + lists + STATES_AND_AVOID_LIST,
+    // The last avoid list is looked at, since the new one may be joined to it.
+    reads: sofar.reads + lists + repackReads + Math.min(1, avoidLists),
+    writes: refs + lists + STATES_AND_AVOID_LIST + repacked.packs + newPacks,
     lists: sofar.lists + 2 * REF_KINDS + RELOCATIONS_AND_LISTS,
     deletes: Math.ceil(objects / KEYS_PER_DELETE) + 1,
   };

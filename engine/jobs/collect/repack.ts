@@ -8,8 +8,9 @@
  * for nothing (`relocations.ts`), and the old pack stays.
  */
 import { hash as hashOf } from 'node:crypto';
-import { checkAborted } from '../../base/abort.ts';
+import { TaskSet } from '../../base/task-set.ts';
 import type { BlobHash } from '../../model/entry.ts';
+import type { ObjectBytes } from '../../remotes/object-store.ts';
 import { createCollectionView } from '../../repository/collection/collection-view.ts';
 import { packKey, relocationKey } from '../../repository/keys.ts';
 import { PackBuilder } from '../../repository/packs/pack.ts';
@@ -24,7 +25,13 @@ export interface Repacked {
   readonly packs: number;
   /** What the removal of the old packs frees, less the new ones. */
   readonly bytes: number;
+  /** Of the new packs. */
+  readonly writtenBytes: number;
 }
+
+/** Packs that are read before their turn, and their bytes together. */
+const PACKS_AHEAD_MAX = 16;
+const BYTES_AHEAD_MAX = 32 * 1024 * 1024;
 
 interface Moving {
   readonly from: SparsePack;
@@ -49,10 +56,9 @@ export async function repack(
   const view = createCollectionView(tools.store, { signal });
   await view.refresh();
   const repacker = new Repacker(tools);
-  for (const from of sparse) {
+  const wanted = sparse.filter(({ pack }) => !view.avoids(relocationKey(pack)));
+  for await (const { from, read } of readPacks(tools, wanted)) {
     const { pack } = from;
-    if (view.avoids(relocationKey(pack))) continue;
-    const read = await tools.store.read(packKey(pack), { maxBytes: PACK_MAX_BYTES, signal });
     // Verify reports a damaged pack; here it stays as it is.
     if (!read || hashOf('sha256', read.bytes) !== pack) continue;
     const bytes = Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.length);
@@ -69,6 +75,42 @@ export async function repack(
   for (const { pack } of repacker.emptied) mark.noteEmptied(pack);
   return repacker.emptied;
 }
+
+/** In their order, with a few read ahead. */
+async function* readPacks(
+  { context, limit, store }: WalkTools,
+  packs: readonly SparsePack[],
+): AsyncGenerator<{ readonly from: SparsePack; readonly read: ObjectBytes | undefined }> {
+  const tasks = new TaskSet(context.signal);
+  const { signal } = tasks;
+  const ahead: { readonly from: SparsePack; readonly reading: Promise<ObjectBytes | undefined> }[] = [];
+  let next = 0;
+  let aheadBytes = 0;
+  try {
+    for (;;) {
+      for (let from = packs[next]; from && ahead.length < PACKS_AHEAD_MAX; from = packs[next]) {
+        const { pack, sizeBytes } = from;
+        if (ahead.length > 0 && aheadBytes + sizeBytes > BYTES_AHEAD_MAX) break;
+        const call = { maxBytes: PACK_MAX_BYTES, signal };
+        const reading = limit.run(() => store.read(packKey(pack), call), { bytes: sizeBytes, signal });
+        // Whoever takes its turn throws the failure.
+        tasks.spawn(() => reading.then(ignore, ignore));
+        ahead.push({ from, reading });
+        aheadBytes += sizeBytes;
+        next += 1;
+      }
+      const first = ahead.shift();
+      if (!first) return;
+      aheadBytes -= first.from.sizeBytes;
+      yield { from: first.from, read: await first.reading };
+    }
+  } finally {
+    tasks.end();
+    await tasks.settle();
+  }
+}
+
+function ignore(): void {}
 
 class Repacker {
   readonly emptied: SparsePack[] = [];
@@ -114,15 +156,19 @@ class Repacker {
     // A store may answer 200 and keep nothing.
     const stored = await run(() => store.head(key, { signal }));
     if (stored?.sizeBytes !== bytes.length) return;
-    for (const { from, moves, sizeBytes } of moving) {
-      checkAborted(signal);
-      const relocation = {
-        pack: from.pack,
-        sizeBytes,
-        moves: moves.map((move) => ({ ...move, pack: hash })),
-      };
-      // Somebody else may have written one to another pack.
-      if (await run(() => writeRelocation(store, relocation, { signal }))) this.emptied.push(from);
-    }
+    const tasks = new TaskSet(signal);
+    for (const { from, moves, sizeBytes } of moving)
+      tasks.spawn(async () => {
+        const relocation = {
+          pack: from.pack,
+          sizeBytes,
+          moves: moves.map((move) => ({ ...move, pack: hash })),
+        };
+        // Somebody else may have written one to another pack.
+        if (await run(() => writeRelocation(store, relocation, { signal: tasks.signal })))
+          this.emptied.push(from);
+      });
+    await tasks.settle();
+    tasks.end();
   }
 }

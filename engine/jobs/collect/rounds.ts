@@ -70,6 +70,8 @@ export interface RoundsOutcome {
   readonly young: Tally;
   /** Packs that were written anew, or would be, and what that frees: a part of `removed`. */
   readonly repacked: Repacked;
+  /** Of the round before. */
+  readonly avoidLists: number;
   /** A round that somebody else began was ended, or waits for that in a dry run. */
   readonly isContinued: boolean;
 }
@@ -106,6 +108,7 @@ export async function runRounds(tools: RoundTools, options: RoundOptions): Promi
       removed: removedNow,
       young: found.young,
       repacked: found.repacked,
+      avoidLists: stored?.state.avoid.length ?? 0,
       isContinued,
     });
     const round = stored?.state.round ?? 0;
@@ -189,9 +192,10 @@ async function markGarbage(
   });
   const sparse = mark.sparsePacks(listed.bytes - candidates.bytes - young.bytes);
   const emptied = dryRun ? sparse : await repack(tools, { mark, packTarget, sparse });
-  const repacked = { packs: emptied.length, bytes: 0 };
-  for (const { unusedBytes } of emptied) {
+  const repacked = { packs: emptied.length, bytes: 0, writtenBytes: 0 };
+  for (const { sizeBytes, unusedBytes } of emptied) {
     repacked.bytes += unusedBytes;
+    repacked.writtenBytes += sizeBytes - unusedBytes;
     candidates.add(unusedBytes);
   }
   const found = { seen: { refs, forgotten }, listed, candidates, young, repacked };

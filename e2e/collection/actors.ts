@@ -8,6 +8,7 @@ import type { Clock } from '../../engine/base/clock.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import { createRetryBudget } from '../../engine/base/retry.ts';
 import { runRounds } from '../../engine/jobs/collect/rounds.ts';
+import { retireKeys } from '../../engine/jobs/repair/retire-keys.ts';
 import type { BlobHash, CommitHash, Entry, FileEntry, PackHash } from '../../engine/model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../../engine/remotes/object-store.ts';
 import { withRetry } from '../../engine/remotes/wrappers/with-retry.ts';
@@ -48,11 +49,19 @@ export interface Writer {
   base: CommitHash | undefined;
 }
 
+export interface PusherOptions {
+  readonly branch: string;
+  readonly files: Files;
+  readonly inPack?: boolean;
+  /** Content of the base that must be avoided is stored again. */
+  readonly isRestored?: boolean;
+}
+
 /** Stores the files of a push, and moves the branch: content as objects, or all of it in one pack. */
 export function pusher(
   clock: Clock,
   writer: Writer,
-  { branch, files, inPack = false }: { branch: string; files: Files; inPack?: boolean },
+  { branch, files, inPack = false, isRestored = false }: PusherOptions,
 ): Actor {
   return async (raw) => {
     const store = retrying(raw, clock);
@@ -82,7 +91,11 @@ export function pusher(
           if (found !== undefined) throw baseCollected();
         }
         if (own?.round !== view.round) {
-          const before = base ? await entriesOf(store, base).catch(collectedBase) : [];
+          const known = base ? await entriesOf(store, base).catch(collectedBase) : [];
+          const isKept = (entry: Entry) => ![...keysOfEntry(entry)].some((key) => view.avoids(key));
+          const before = isRestored
+            ? known.filter((entry) => isKept(entry) || !(entry.path in files))
+            : known;
           const { round } = view;
           const entries = await storeContent(store, view, { files, before, inPack });
           const parents = base ? [base] : [];
@@ -192,13 +205,22 @@ async function storeEntries(
   return encoded.hash;
 }
 
+/** Makes sure that no new content gets the key, as a repair does where an object is damaged. */
+export function retirer(clock: Clock, key: RemoteKey): Actor {
+  return async (raw, signal) =>
+    retireKeys({ ...toolsFor(raw, clock, signal), repository: REPOSITORY }, [key]);
+}
+
+function toolsFor(raw: ObjectStore, clock: Clock, signal: AbortSignal) {
+  const context = { signal, emit: () => {} } as never;
+  const limit = createAdaptiveLimit({ clock, idleMs: () => 0, fixed: 1 });
+  return { context, clock, limit, store: retrying(raw, clock) };
+}
+
 export function collector(clock: Clock): Actor {
   return async (raw, signal) => {
-    const store = retrying(raw, clock);
-    const context = { signal, emit: () => {} } as never;
-    const limit = createAdaptiveLimit({ clock, idleMs: () => 0, fixed: 1 });
     const progress = { phase: () => {}, add: () => {} };
-    const tools = { context, clock, limit, store, progress };
+    const tools = { ...toolsFor(raw, clock, signal), progress };
     await runRounds(tools, { repository: REPOSITORY, graceSeconds: 0, packTarget: 1_000, dryRun: false });
   };
 }
@@ -281,6 +303,10 @@ async function hasMoved(store: ObjectStore, entry: Entry): Promise<boolean> {
   const range = { start, end: start + entry.sizeBytes };
   const read = await withRelocations(store).read(packKey(pack), { range, maxBytes: entry.sizeBytes });
   return read !== undefined && hashOf('sha256', read.bytes) === entry.blob;
+}
+
+export async function keysOf(store: ObjectStore, hash: CommitHash): Promise<ReadonlySet<RemoteKey>> {
+  return new Set((await entriesOf(store, hash)).flatMap((entry) => [...keysOfEntry(entry)]));
 }
 
 function retrying(store: ObjectStore, clock: Clock): ObjectStore {

@@ -3,8 +3,10 @@
  * in memory, with kills, lost answers, and requests that arrive long after their sender has died. After each
  * order every ref must be whole, also after another collection and after what killed processes had sent.
  *
- * Only the writers' content is stored by a shorter code than that of a push (`actors.ts`). `chaos.test.ts`
- * has whole pushes.
+ * Only the writers' content is stored by a shorter code than that of a push (`actors.ts`). `dray push` does
+ * not fit: it scans a folder and reads files in threads, so nobody can tell when every machine waits for a
+ * request (`scheduler.ts`), and each order would need a folder and an index for each machine.
+ * `chaos.test.ts` has whole pushes.
  */
 import { describe, expect, it, vi } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';

@@ -27,5 +27,11 @@ export const DEFAULT_LAYOUT: Layout = {
   compression: 'auto',
 };
 
+/**
+ * Of an encrypted repository: an object of its own would show the size of its file. So small and middle files
+ * go into packs, and larger ones are cut, in places that the key decides.
+ */
+export const ENCRYPTED_LAYOUT: Layout = { ...DEFAULT_LAYOUT, packBelow: 8 * MIB, chunkAbove: 8 * MIB };
+
 /** The simple layout: one object for each file, named by its hash. */
 export const OBJECTS_LAYOUT: Layout = { ...DEFAULT_LAYOUT, packBelow: 0, chunkAbove: 0 };

@@ -36,10 +36,14 @@ export function addInitCommand(program: Command, host: CommandHost): void {
         'objects',
       ]),
     )
-    .option('--pack-below <size>', 'pack files below this size (default: 1MiB; 0: none)', parseSizeOption)
+    .option(
+      '--pack-below <size>',
+      'pack files below this size (default: 1MiB, encrypted 8MiB; 0: none)',
+      parseSizeOption,
+    )
     .option(
       '--chunk-above <size>',
-      'cut files above this size into chunks (default: 64MiB; 0: none)',
+      'cut files above this size into chunks (default: 64MiB, encrypted 8MiB; 0: none)',
       parseSizeOption,
     )
     .addOption(compressOption('the default'))

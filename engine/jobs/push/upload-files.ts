@@ -22,7 +22,7 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Meter } from '../../remotes/wrappers/with-meter.ts';
 import { newObject, newObjectKey } from '../../repository/collection/collection-view.ts';
 import { packKey } from '../../repository/keys.ts';
-import { PackBuilder } from '../../repository/packs/pack.ts';
+import type { PackBuilder } from '../../repository/packs/pack.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { budgetedMemory } from '../../transfer/upload/budgeted-memory.ts';
 import { uploadInParts } from '../../transfer/upload/multipart-upload.ts';
@@ -33,6 +33,7 @@ import { createProgress, type Progress } from '../session/progress.ts';
 import { createTraffic } from '../session/traffic.ts';
 import { findLostUploads } from './confirm-uploads.ts';
 import { createHashFilter } from './hash-filter.ts';
+import { createOpenPacks, type OpenPacks } from './open-packs.ts';
 import type { PushForecast } from './push-forecast.ts';
 import {
   type CutChunks,
@@ -84,11 +85,6 @@ async function uploadPending(options: UploadOptions): Promise<Uploaded> {
   if (totals.files === 0) return { objects: 0, bytes: 0, failed: 0 };
   return new FileUploader(options, totals).run();
 }
-
-/**
- * Room for a pack's index: 36 bytes for each of some 58,000 blobs. The buffer grows once when there are more.
- */
-const PACK_INDEX_BYTES = 2 * 1024 * 1024;
 
 type WholeResult = Extract<ReadResult, { kind: 'whole' }>;
 type ChunkResult = Extract<ReadResult, { kind: 'chunk' }>;
@@ -144,9 +140,7 @@ class FileUploader {
   readonly #blobs: StoredBlobs;
   /** Hashes that this push sent or found on the store. */
   readonly #placed = createHashFilter();
-  /** The size of a full pack with its last blob and its index, or of all pending content if that is less. */
-  readonly #expectedPackBytes: number;
-  #pack: PackBuilder | undefined;
+  readonly #packs: OpenPacks;
   #objects = 0;
   #bytes = 0;
   #failed = 0;
@@ -157,8 +151,8 @@ class FileUploader {
     const { layout } = options.link;
     this.#knewNothing = options.link.blobs.isEmpty();
     this.#blobs = createStoredBlobs({ ...options, layout, signal: this.#tasks.signal });
-    const { packTarget, packBelow } = layout;
-    this.#expectedPackBytes = Math.min(packTarget + packBelow, totals.bytes) + PACK_INDEX_BYTES;
+    const isSealed = options.store.sealing !== undefined;
+    this.#packs = createOpenPacks(layout, { contentBytes: totals.bytes, isSealed });
     const { placed } = totals;
     this.#progress = createProgress(options.session, {
       phase: options.forecast ? 'hash' : 'upload',
@@ -185,7 +179,7 @@ class FileUploader {
         heap.check();
         await this.#take(batch);
       }
-      await this.#closePack();
+      for (const pack of this.#packs.rest()) await this.#closePack(pack);
     } catch (error) {
       this.#tasks.fail(error);
     }
@@ -224,9 +218,8 @@ class FileUploader {
     });
     const frames = await this.#blobs.frames(work.packable.map(({ bytes }) => bytes!));
     for (const [at, { hash, stat }] of work.packable.entries()) {
-      this.#pack ??= new PackBuilder(this.#expectedPackBytes);
-      this.#pack.add(hash, frames[at]!, stat.sizeBytes);
-      if (this.#pack.sizeBytes >= this.#options.link.layout.packTarget) await this.#closePack();
+      const full = this.#packs.add(hash, frames[at]!, stat.sizeBytes);
+      if (full) await this.#closePack(full);
     }
     for (const result of batch.results) if (result.kind === 'chunked') this.#takeChunked(result);
     if (work.candidates.length === 0) {
@@ -432,10 +425,7 @@ class FileUploader {
     }
   }
 
-  async #closePack(): Promise<void> {
-    const builder = this.#pack;
-    if (!builder || builder.count === 0) return;
-    this.#pack = undefined;
+  async #closePack(builder: PackBuilder): Promise<void> {
     const { store, limit, link, session } = this.#options;
     const { signal } = this.#tasks;
     const permit = await this.#packMemory.acquire(builder.sizeBytes, signal);

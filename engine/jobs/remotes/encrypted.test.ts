@@ -381,6 +381,18 @@ describe('init --encrypt', () => {
     await expect(refused).rejects.toMatchObject({ code: 'usage' });
   });
 
+  it('makes no object that has the size of a file, large ones but for their last chunk', async () => {
+    const request = { remoteUrl: sandbox.path('usual'), encrypt: true };
+    const { recoveryKey } = await initWorkspace(testContext(work, { environment: PASSWORD }), request);
+    sandbox.write('work/middle', noise(6_000_000, 'f'));
+    sandbox.write('work/large', noise(20_000_000, 'g'));
+    await push(withPassword(work, recoveryKey!), {});
+    expect(filesIn(sandbox.path('usual/packs'))).toHaveLength(1);
+    const sizes = filesIn(sandbox.path('usual/objects')).map((path) => statSync(path).size);
+    expect(sizes.length).toBeGreaterThan(1);
+    expect(sizes.every((size) => size < 18_000_000)).toBe(true);
+  });
+
   it('refuses a layout whose objects would be sent in parts', async () => {
     for (const layout of [{ kind: 'objects' }, { chunkAbove: 100 * 1024 * 1024 }] as const) {
       const request = { remoteUrl: sandbox.path('store'), encrypt: true, layout };

@@ -4,7 +4,7 @@
  */
 import type { InitRequest, InitSummary, JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
-import { DEFAULT_LAYOUT, type Layout, OBJECTS_LAYOUT } from '../../model/layout.ts';
+import { DEFAULT_LAYOUT, ENCRYPTED_LAYOUT, type Layout, OBJECTS_LAYOUT } from '../../model/layout.ts';
 import { createDescriptor } from '../../repository/descriptor.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
 import {
@@ -73,8 +73,9 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   };
 }
 
-function layoutFrom({ compression = 'auto', layout: wanted }: InitRequest): Layout {
-  const layout = wanted?.kind === 'objects' ? OBJECTS_LAYOUT : DEFAULT_LAYOUT;
+function layoutFrom({ compression = 'auto', encrypt, layout: wanted }: InitRequest): Layout {
+  const usual = encrypt ? ENCRYPTED_LAYOUT : DEFAULT_LAYOUT;
+  const layout = wanted?.kind === 'objects' ? OBJECTS_LAYOUT : usual;
   const packBelow = wanted?.packBelow ?? layout.packBelow;
   return {
     ...layout,

@@ -72,6 +72,12 @@ export class PackBuilder {
     this.add(hashOf('sha256', salt, 'hex') as BlobHash, salt);
   }
 
+  /** Copies all blobs of another pack. */
+  addAll(other: PackBuilder): void {
+    for (const { hash, offset, sizeBytes, storedBytes = sizeBytes } of other.#blobs.values())
+      this.add(hash, other.#buffer.subarray(offset, offset + storedBytes), sizeBytes);
+  }
+
   /**
    * Finishes the pack, which needs at least one blob. The builder cannot be used afterwards.
    * @param isTaken Whether the pack must not have this name, because a collection has condemned it. Then it

@@ -59,3 +59,9 @@ export function formatDollars(dollars: number): string {
 export function formatHash(hash: string): string {
   return hash.slice(0, 10);
 }
+
+/** What damage costs. Of a lost commit or list of files nobody knows the paths. */
+export function formatAffected(paths: number): string {
+  if (paths === 0) return 'which files that affects is not known';
+  return `${formatPlural(paths, 'path')} cannot be restored in full`;
+}

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { DrayError } from '../../../engine/api/error.ts';
 import { given } from '../../../engine/api/given.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatAffected, formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import type { RepairSummary } from '../../../engine/api/repair.ts';
 import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
@@ -70,7 +70,7 @@ const repairView: CommandView<RepairSummary> = {
 
 function resultLines(summary: RepairSummary): string[] {
   const { affectedPaths, branch, commit, found, left, leftInBranch, result } = summary;
-  const cannot = `${formatPlural(affectedPaths, 'path')} cannot be restored in full`;
+  const cannot = formatAffected(affectedPaths);
   const { uploadedBytes, uploadedObjects } = summary;
   if (result === 'nothingToRepair') return ['Nothing to repair.'];
   const lines: string[] = [];
@@ -90,8 +90,8 @@ function resultLines(summary: RepairSummary): string[] {
   if (left === 0) return lines;
   const where =
     leftInBranch === 0
-      ? 'Only older commits, or other branches and tags, are affected: "dray forget" lets them go'
-      : cannot;
-  lines.push(`${formatCount(left)} still missing or damaged. ${where}.`);
+      ? '. Only older commits, or other branches and tags, are affected: "dray forget" lets them go'
+      : `: ${cannot}`;
+  lines.push(`${formatCount(left)} still missing or damaged${where}.`);
   return lines;
 }

@@ -6,7 +6,7 @@ import {
   type VerifySample,
   type VerifySummary,
 } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatAffected, formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { createBandwidthOption } from '../options/global-options.ts';
@@ -104,7 +104,7 @@ const verifyView: CommandView<VerifySummary> = {
       return;
     }
     output.result(
-      `${formatCount(summary.missing)} missing and ${formatCount(summary.damaged)} damaged of ${scope}: ${formatPlural(summary.affectedPaths, 'path')} cannot be restored in full.`,
+      `${formatCount(summary.missing)} missing and ${formatCount(summary.damaged)} damaged of ${scope}: ${formatAffected(summary.affectedPaths)}.`,
     );
     // Without reading, a repair would not find what only reading has found.
     const repair = summary.damaged > 0 && summary.readBytes > 0 ? 'dray repair --read-data' : 'dray repair';

@@ -1,5 +1,6 @@
 /** Formats the jobs of a fleet as lines. */
 import {
+  formatAffected,
   formatBytes,
   formatCount,
   formatDuration,
@@ -85,7 +86,7 @@ function formatVerified(
   const scope = `${formatPlural(commits, 'commit')}, ${formatPlural(files, 'file')}, ${formatPlural(objects, 'object')}${read}`;
   if (missing + damaged === 0)
     return `${isStopped ? 'Nothing is missing so far' : 'Everything is there'} at ${repository}: ${scope}`;
-  return `${formatCount(missing)} missing and ${formatCount(damaged)} damaged at ${repository} of ${scope}: ${formatPlural(affectedPaths, 'path')} cannot be restored in full`;
+  return `${formatCount(missing)} missing and ${formatCount(damaged)} damaged at ${repository} of ${scope}: ${formatAffected(affectedPaths)}`;
 }
 
 export function formatFleetStatus(status: FleetStatus): string[] {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { QueryExplanation } from '../../../engine/api/events.ts';
+import { formatAffected } from '../../../engine/api/numbers.ts';
 import { formatCommit } from '../commands/log.ts';
 import { isNodeNewEnough } from '../node-version.ts';
 import { formatChange, formatChangeTotals, formatConflict } from './change-lines.ts';
@@ -15,6 +16,13 @@ import { formatTransfer } from './transfer-line.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that must not get through.
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 const plain = createPaint({ isTerminal: false, environment: {} });
+
+describe('damage', () => {
+  it('of a document that names files costs no known number of them', () => {
+    expect(formatAffected(0)).toBe('which files that affects is not known');
+    expect(formatAffected(1)).toBe('1 path cannot be restored in full');
+  });
+});
 
 describe('changes', () => {
   it('are each a letter and a path', () => {

@@ -2,7 +2,7 @@
 import { DrayError, messageWithoutAdvice, toErrorRecord } from '../../api/error.ts';
 import type { CollectSummary, ConnectionFlags, JobContext, Throttle, VerifySummary } from '../../api/jobs.ts';
 import { missingKeysOf } from '../../api/missing-keys.ts';
-import { formatCount, formatPlural } from '../../api/numbers.ts';
+import { formatAffected, formatCount } from '../../api/numbers.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
 import { billedPlaceOf, cleanUpAfter, runTransfer, type TransferOutcome } from './transfer-jobs.ts';
 import type { TransferRecord } from './transfer-record.ts';
@@ -122,14 +122,10 @@ function faultOf(summary: TransferOutcome): DrayError | undefined {
 
 function notWhole({ affectedPaths, damaged, missing }: VerifySummary): DrayError {
   const objects = `Of the remote's objects, ${formatCount(missing)} are missing and ${formatCount(damaged)} are damaged`;
-  return new DrayError(
-    'damaged',
-    `${objects}: ${formatPlural(affectedPaths, 'path')} cannot be restored in full.`,
-    {
-      advice: 'A workspace that still has those files puts them back with "dray repair".',
-      data: { reason: 'verified', missing, damaged },
-    },
-  );
+  return new DrayError('damaged', `${objects}: ${formatAffected(affectedPaths)}.`, {
+    advice: 'A workspace that still has those files puts them back with "dray repair".',
+    data: { reason: 'verified', missing, damaged },
+  });
 }
 
 function someFailed(failed: number): DrayError {

@@ -94,6 +94,18 @@ describe('a pack that a collection writes anew', () => {
   });
 });
 
+it('a commit that is lost ends a collection, which says what brings it back', async () => {
+  await init();
+  sandbox.write('work/a', 'one');
+  await push(contextIn(root), {});
+  rmSync(storedBelow('commits')[0]!);
+  await expect(collect()).rejects.toMatchObject({
+    code: 'notFound',
+    data: { command: 'dray repair' },
+    message: expect.stringMatching(/has no commit \w+\. Until it can be read, nothing is removed\./),
+  });
+});
+
 it('a store that does not honour conditional writes is refused', async () => {
   await init();
   sandbox.write('work/a', 'one');

@@ -5,6 +5,7 @@ import { dollarsFor, storageDollarsFor } from '../../model/prices.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { KEY_LIST_KEYS_MAX } from '../../repository/collection/key-list.ts';
 import { collectsGarbage, type Descriptor, readDescriptor } from '../../repository/descriptor.ts';
+import { isFinding } from '../history/verify/findings.ts';
 import { testConditionalWrites } from '../session/conditional-writes.ts';
 import { checkSameRepository, notARepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
@@ -32,7 +33,7 @@ export async function collectGarbage(context: JobContext, request: CollectReques
   const progress = createRoundProgress(session, remote);
   const tools = { context, clock: session.clock, limit: remote.limit, store, progress };
   const options = { repository, graceSeconds, packTarget: layout.packTarget, dryRun };
-  const outcome = await runRounds(tools, options);
+  const outcome = await runRounds(tools, options).catch(adviseRepair);
   progress.end();
   return summaryOf(remote, outcome, options);
 }
@@ -61,6 +62,17 @@ async function requireConditions(session: Session, store: ObjectStore, repositor
     data: { remote: store.address, reason: 'noConditions' },
     advice: '"dray remote test" shows the details.',
     command: 'dray remote test',
+  });
+}
+
+/** @param error Of something that a branch or a tag needs, or that collections keep. */
+function adviseRepair(error: unknown): never {
+  if (!isFinding(error) || error.data.advice !== undefined) throw error;
+  throw new DrayError(error.code, `${error.message} Until it can be read, nothing is removed.`, {
+    data: error.data,
+    cause: error,
+    advice: '"dray verify" shows all damage, and "dray repair" puts back what a workspace still has.',
+    command: 'dray repair',
   });
 }
 

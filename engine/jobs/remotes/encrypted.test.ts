@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startVersitygw } from '../../../e2e/servers/versitygw.ts';
 import { paddedBytes, sealedBytesOf } from '../../repository/encryption/sealed-form.ts';
@@ -163,6 +164,23 @@ describe('An encrypted repository', () => {
     utimesSync(join(copy, 'cut.bin'), 1, 1);
     const changes = { added: 0, modified: 0, deleted: 0 };
     expect(await status(withPassword(copy, null), {})).toMatchObject({ changes });
+  });
+
+  it('is pushed to and cloned from by threads, which end with the job', async () => {
+    await start();
+    writeFileSync(join(work, 'large'), noise(24_000_000, 'large'));
+    const threads: Worker[] = [];
+    const onThread = (thread: Worker) => void threads.push(thread);
+    process.on('worker', onThread);
+    try {
+      await push(withPassword(work), {});
+      expect(describeTree(await clone('copy'))).toEqual(describeTree(work));
+    } finally {
+      process.off('worker', onThread);
+    }
+    // Of three kinds: they read, seal and open, and write.
+    expect(threads.length).toBeGreaterThanOrEqual(4);
+    expect(threads.map(({ threadId }) => threadId)).toEqual(threads.map(() => -1));
   });
 
   it('holds compressed content, which a new workspace finds by either way of asking', async () => {

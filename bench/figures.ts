@@ -67,7 +67,9 @@ async function showResults(scenarios: readonly Scenario[]): Promise<void> {
   const window = await readWindowFigures();
   const fleet = await readFleetFigures(FIGURES_FOLDER);
   const compression = await readFleetFigures(FIGURES_FOLDER, 'compression');
-  const files = renderResults({ sessions, reasons: REASONS, known: scenarios, window, fleet, compression });
+  const encryption = await readFleetFigures(FIGURES_FOLDER, 'encryption');
+  const stored = { compression, encryption };
+  const files = renderResults({ sessions, reasons: REASONS, known: scenarios, window, fleet, ...stored });
   await writeResults(files);
   console.log([...files.keys()].map((file) => `bench/${file}`).join('\n'));
 }

@@ -30,7 +30,7 @@ export interface FleetTarget {
 /** All figures of the folder and the subject, in the order of the page. */
 export async function readFleetFigures(
   folder: string,
-  subject: 'compression' | 'fleet' = 'fleet',
+  subject: 'compression' | 'encryption' | 'fleet' = 'fleet',
 ): Promise<readonly FleetFigure[]> {
   const names = (await readdir(join(folder, subject))).filter((name) => name.endsWith('.json'));
   const figures = await Promise.all(
@@ -41,9 +41,9 @@ export async function readFleetFigures(
   return figures.sort((left, right) => left.order - right.order);
 }
 
-export function formatCompressionSection(figures: readonly FleetFigure[]): readonly string[] {
+export function formatFigureSection(heading: string, figures: readonly FleetFigure[]): readonly string[] {
   if (figures.length === 0) return [];
-  return ['## Compression', '', ...figures.flatMap((figure) => [...formatFleetFigure(figure), ''])];
+  return [`## ${heading}`, '', ...figures.flatMap((figure) => [...formatFleetFigure(figure), ''])];
 }
 
 export function formatFleetSection(figures: readonly FleetFigure[]): readonly string[] {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatDuration, formatPlural } from '../../engine/api/numbers.ts';
 import { type Session, WHOLE_RUN } from './figures-file.ts';
-import { type FleetFigure, formatCompressionSection, formatFleetSection } from './fleet-section.ts';
+import { type FleetFigure, formatFigureSection, formatFleetSection } from './fleet-section.ts';
 import { mayHaveReason, type Reasons, reasonKeyOf } from './reasons.ts';
 import { formatEnvironment, formatMarkdownTable, formatScenario } from './report.ts';
 import { type EntrantResult, PREPARING_FAILED, type Verdict } from './results.ts';
@@ -33,11 +33,12 @@ export interface Results {
   readonly window?: WindowFigures | undefined;
   readonly fleet: readonly FleetFigure[];
   readonly compression?: readonly FleetFigure[];
+  readonly encryption?: readonly FleetFigure[];
 }
 
 /** Returns the files by path below `bench/`, equal for equal figures. */
 export function renderResults(results: Results): ReadonlyMap<string, string> {
-  const { compression = [], fleet, known, reasons, sessions, window } = results;
+  const { compression = [], encryption = [], fleet, known, reasons, sessions, window } = results;
   const rows = collectRows(sessions, known);
   const groups = groupRows(rows);
   const plots = drawPlots(groups);
@@ -49,7 +50,8 @@ export function renderResults(results: Results): ReadonlyMap<string, string> {
     ...formatIntroduction(rows, used.find(isWhole)),
     ...groups.flatMap((group) => formatGroup(group, plots.get(group) ?? [], used, reasons)),
     ...(window ? formatWindowSection(window) : []),
-    ...formatCompressionSection(compression),
+    ...formatFigureSection('Compression', compression),
+    ...formatFigureSection('Encryption', encryption),
     ...formatFleetSection(fleet),
     ...formatSessions(used),
     ...formatRepetition(),

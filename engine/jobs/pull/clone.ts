@@ -24,6 +24,7 @@ import { checkBelongs, checkSameRepository, type LinkedRepository } from '../ses
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openWorkspaceSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openRepositoryAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
+import { warnIfPlain } from '../session/password.ts';
 import { keptOf, layoutOfRepository } from '../session/sealed-remote.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
@@ -64,6 +65,7 @@ export async function cloneWorkspace(
     if (!target) throw noCommit(store, request.ref);
     checkSameRepository(store, begun?.repository, descriptor.id);
     checkBelongs(store, target.tip, descriptor.id);
+    warnIfPlain(context, store.address, descriptor);
     if (begun) checkGoesOn(root, begun.state, target);
     else {
       // Checked again: another clone may have started here meanwhile.

@@ -21,11 +21,12 @@ import { cloneWorkspace } from '../pull/clone.ts';
 import { pull } from '../pull/pull.ts';
 import { push } from '../push/push.ts';
 import { forget } from '../retention/forget.ts';
-import { createSandbox, type Sandbox, testContext } from '../session/job.fixture.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { describeTree } from '../trees/same-trees.fixture.ts';
 import { status } from '../working-copy/status.ts';
 import { initWorkspace } from './init.ts';
 import { addKey, changePassword, listKeys, removeKey } from './keys.ts';
+import { remoteAdd } from './remotes.ts';
 
 let sandbox: Sandbox;
 let work: string;
@@ -316,6 +317,44 @@ describe('Each failure of an encrypted repository is its own', () => {
     writeFileSync(join(other, 'a'), 'a');
     await push(testContext(other), {});
     await expect(push(withPassword(work), {})).rejects.toMatchObject({ code: 'noKeySlots' });
+  });
+});
+
+describe('A plain repository', () => {
+  const warnings = (context: ReturnType<typeof testContext>) =>
+    eventsOf(context, 'warning').map(({ warning }) => warning);
+
+  it('is told of where a password is given, by init and clone', async () => {
+    const remoteUrl = sandbox.path('plain');
+    for (const environment of [PASSWORD, { DRAY_PASSWORD_FILE: 'none' }, {}] as const) {
+      const root = sandbox.path(`plain-${Object.keys(environment)[0]}`);
+      mkdirSync(root);
+      const joining = testContext(root, { environment });
+      await initWorkspace(joining, { remoteUrl });
+      writeFileSync(join(root, 'a'), root);
+      if (environment === PASSWORD) await push(testContext(root), {});
+      const cloning = testContext(sandbox.folder, { environment });
+      await cloneWorkspace(cloning, { url: remoteUrl, directory: `${root}-copy` });
+      const expected = Object.keys(environment).length > 0 ? ['notEncrypted'] : [];
+      expect(warnings(joining).filter((each) => each === 'notEncrypted')).toEqual(expected);
+      expect(warnings(cloning).filter((each) => each === 'notEncrypted')).toEqual(expected);
+    }
+  });
+
+  it('is not made by a push of a workspace that has an encrypted one', async () => {
+    await start();
+    sandbox.write('work/a', 'a');
+    await push(withPassword(work), {});
+    const url = sandbox.path('mirror');
+    await remoteAdd(withPassword(work), { name: 'mirror', url });
+    const pushing = { ...withPassword(work), remoteName: 'mirror' };
+    await expect(push(pushing, {})).rejects.toMatchObject({ code: 'usage', data: { encrypted: 'origin' } });
+    expect(filesIn(url)).toEqual([]);
+    // Another workspace may make one, plain or encrypted.
+    const other = sandbox.path('other');
+    mkdirSync(other);
+    await initWorkspace(testContext(other), { remoteUrl: url });
+    expect(await push(pushing, {})).toMatchObject({ result: 'pushed' });
   });
 });
 

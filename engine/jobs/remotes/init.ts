@@ -17,6 +17,7 @@ import { baseMark } from '../session/base-commit.ts';
 import { testConditionalWrites, warnOfUnsafePushes } from '../session/conditional-writes.ts';
 import { openWorkspaceSession } from '../session/open-workspace.ts';
 import { openRemoteAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
+import { warnIfPlain } from '../session/password.ts';
 import { keptOf, openSealed } from '../session/sealed-remote.ts';
 import { createEncrypted } from './create-encrypted.ts';
 import { refuseStoreInside } from './store-inside.ts';
@@ -40,6 +41,7 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
     ? await createEncrypted(context, opened.store, making)
     : { ...(await createDescriptor(opened.store, making)), recoveryKey: undefined };
   const { encryption } = descriptor;
+  warnIfPlain(context, opened.store.address, descriptor);
   const known = encryption && { id: descriptor.id, check: encryption.check };
   const { store } = known ? await openSealed(context, opened, { known }) : opened;
   makeFolder(root);

@@ -107,7 +107,9 @@ function foreseen(session: Session): Pick<LinkedRepository, 'layout' | 'uuid'> {
   return { uuid: FORESEEN_UUID, layout: layoutOfNew(session) };
 }
 
+/** @throws `usage` if another repository of the workspace is encrypted: this one would be plain */
 async function makeRepository(session: Session, store: ObjectStore): Promise<Descriptor> {
+  refuseBesideSealed(session, store);
   const layout = layoutOfNew(session);
   const { context } = session;
   const { signal } = context;
@@ -117,6 +119,19 @@ async function makeRepository(session: Session, store: ObjectStore): Promise<Des
     context.emit({ type: 'warning', warning: 'repositoryMade', message });
   }
   return descriptor;
+}
+
+function refuseBesideSealed({ config }: Session, { address }: ObjectStore): void {
+  const [sealed] = Object.entries(config.remotes).find(([, remote]) => remote.sealed) ?? [];
+  if (sealed === undefined) return;
+  throw new DrayError(
+    'usage',
+    `There is no repository at ${address} yet, and a push would make one that is not encrypted, as ${sealed} is.`,
+    {
+      data: { remote: address, encrypted: sealed },
+      advice: 'Make one first, in an empty folder: "dray init --remote URL --encrypt", or without --encrypt.',
+    },
+  );
 }
 
 export function notARepository(store: ObjectStore, { isUnmet }: { readonly isUnmet: boolean }): DrayError {

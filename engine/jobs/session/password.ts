@@ -4,9 +4,11 @@ import { createReadStream } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
+import type { Descriptor } from '../../repository/descriptor.ts';
 
 export type PasswordContext = Pick<JobContext, 'askPassword' | 'environment' | 'signal'>;
 
+const PASSWORD_VARIABLES = ['DRAY_PASSWORD', 'DRAY_PASSWORD_FILE', 'DRAY_PASSWORD_COMMAND'];
 const PASSWORD_BYTES_MAX = 64 * 1024;
 /** Of what a command that failed wrote to its standard error. */
 const SAID_CHARS_MAX = 200;
@@ -30,6 +32,21 @@ export async function findPassword(
       advice: 'Set DRAY_PASSWORD, DRAY_PASSWORD_FILE or DRAY_PASSWORD_COMMAND, or run Dray at a terminal.',
     },
   );
+}
+
+/**
+ * Whoever gives a password means an encrypted repository. Somebody may have put a plain one in its place, to
+ * which the next push would send plain content.
+ */
+export function warnIfPlain(
+  { emit, environment }: Pick<JobContext, 'emit' | 'environment'>,
+  address: string,
+  { encryption }: Pick<Descriptor, 'encryption'>,
+): void {
+  const variable = PASSWORD_VARIABLES.find((name) => environment[name] !== undefined);
+  if (encryption || variable === undefined) return;
+  const message = `The repository at ${address} is not encrypted, although ${variable} is set.`;
+  emit({ type: 'warning', warning: 'notEncrypted', message });
 }
 
 /** @throws `noPassword`, also when the two answers differ */

@@ -9,6 +9,8 @@ import type { Command } from '../machines/measure.ts';
 export interface RetentionTool {
   readonly name: string;
   readonly version: string;
+  /** It keeps the store's address, so that no other way to it can be taken. */
+  readonly isNearOnly?: true;
   /** @param folder The data. @param state For settings and caches; it exists. */
   commands(place: Place, folder: string, state: string): RetentionCommands;
 }
@@ -24,21 +26,22 @@ export interface RetentionCommands {
   readonly local: readonly string[];
 }
 
-export const DRAY: RetentionTool = {
+/** @param options Of `init`. */
+export const drayTool = (options: readonly string[] = []): RetentionTool => ({
   name: 'dray',
   version: '',
   commands: (place, folder) => {
     const run = (...words: readonly string[]) =>
       drayCommand(DRAY_COMMAND, place, ['-C', folder, '-q', ...words]);
     return {
-      create: [run('init', '--remote', `s3://${place.bucket}/${place.prefix}`)],
+      create: [run('init', '--remote', `s3://${place.bucket}/${place.prefix}`, ...options)],
       save: run('push', '-m', 'a version'),
       forget: (kept) => [run('forget', '--keep-last', `${kept}`), run('gc', '--grace', '0s')],
       collect: run('gc', '--grace', '0s'),
       local: [join(folder, '.dray')],
     };
   },
-};
+});
 
 export function resticTool(path: string): RetentionTool {
   return {
@@ -69,7 +72,10 @@ export function resticTool(path: string): RetentionTool {
   };
 }
 
-export function rusticTool(path: string): RetentionTool {
+/** @param packBytes Of packs of content. Default: rustic's. */
+export function rusticTool(path: string, { packBytes }: { readonly packBytes?: number } = {}): RetentionTool {
+  const sizes =
+    packBytes === undefined ? [] : ['--set-datapack-size', `${packBytes}B`, '--set-datapack-growfactor', '0'];
   return {
     name: 'rustic',
     version: firstLine(path, '--version').split(' ').at(-1) ?? 'unknown',
@@ -102,7 +108,7 @@ export function rusticTool(path: string): RetentionTool {
       });
       const now = ['--instant-delete', '--keep-pack', '0s'];
       return {
-        create: [run('init')],
+        create: [run('init', ...sizes)],
         save: run('backup', '.'),
         forget: (kept) => [run('forget', '--keep-last', `${kept}`, '--prune', ...now)],
         collect: run('prune', ...now),
@@ -116,6 +122,7 @@ export function kopiaTool(path: string, version: string): RetentionTool {
   return {
     name: 'kopia',
     version,
+    isNearOnly: true,
     commands: (place, folder, state) => {
       const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = place.environment;
       const run = (...words: readonly string[]): Command => ({

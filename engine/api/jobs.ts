@@ -198,9 +198,10 @@ export interface PushSummary {
   /** The other commit, when the push merged one. */
   readonly mergedWith?: string;
   readonly changes: ChangeTotals;
-  /** In a dry run: what would be sent. */
+  /** In a dry run: what would be sent. The bytes may be those of content that will be compressed. */
   readonly uploadedObjects: number;
   readonly uploadedBytes: number;
+  readonly beforeCompression?: true;
   readonly failed: number;
   readonly query: QueryExplanation;
   /** The requests of this run; in a dry run, those of planning. */

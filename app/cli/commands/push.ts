@@ -89,7 +89,7 @@ function createPushView(options: PushOptions): CommandView<PushSummary> {
 }
 
 function formatPushEnd(summary: PushSummary, elapsedMs: number): string[] {
-  const { branch, commit, changes, uploadedObjects, uploadedBytes, requests } = summary;
+  const { beforeCompression, branch, commit, changes, uploadedObjects, uploadedBytes, requests } = summary;
   const changed = formatChangeTotals(changes);
   const at = commit === null ? `${branch} has no commit` : `${branch} is at ${formatHash(commit)}`;
   switch (summary.result) {
@@ -97,7 +97,7 @@ function formatPushEnd(summary: PushSummary, elapsedMs: number): string[] {
       return [`Nothing to push: ${at}. ${formatPlural(requests.total, 'request')}.`];
     case 'wouldPush':
       return [
-        `Would push ${changed}: ${formatPlural(uploadedObjects, 'object')}, ${formatBytes(uploadedBytes)} to send. Nothing was sent.`,
+        `Would push ${changed}: ${formatPlural(uploadedObjects, 'object')}, ${formatBytes(uploadedBytes)} to send${beforeCompression ? ' before compression' : ''}. Nothing was sent.`,
       ];
     case 'pushed': {
       const merged = summary.mergedWith

@@ -11,9 +11,14 @@ beforeEach(() => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-async function pushed(files: number, layout: InitRequest['layout'] = {}): Promise<void> {
+async function pushed(
+  files: number,
+  layout: InitRequest['layout'] = {},
+  compression: NonNullable<InitRequest['compression']> = 'auto',
+): Promise<void> {
   write(0, files);
-  await initWorkspace(testContext(sandbox.path('work')), { remoteUrl: sandbox.path('remote'), layout });
+  const context = testContext(sandbox.path('work'));
+  await initWorkspace(context, { remoteUrl: sandbox.path('remote'), layout, compression });
   await push(testContext(sandbox.path('work')), {});
 }
 
@@ -59,4 +64,21 @@ it('a dry run with nothing to push forecasts nothing', async () => {
   const [dry] = await foreseen();
   expect(dry).toMatchObject({ result: 'nothingToPush' });
   expect(dry.forecast).toBeUndefined();
+});
+
+it('a dry run says that the bytes are those of the content where the repository compresses it', async () => {
+  await pushed(3);
+  sandbox.write('work/table.csv', 'a row of a table\n'.repeat(50_000));
+  const [dry, real] = await foreseen();
+  expect(dry).toMatchObject({ uploadedBytes: 850_000, beforeCompression: true });
+  expect(real.uploadedBytes).toBeLessThan(85_000);
+  expect(real).not.toHaveProperty('beforeCompression');
+});
+
+it('a dry run in a repository without compression does not speak of it', async () => {
+  await pushed(3, {}, 'off');
+  sandbox.write('work/table.csv', 'a row of a table\n'.repeat(50_000));
+  const [dry, real] = await foreseen();
+  expect(dry).not.toHaveProperty('beforeCompression');
+  expect(real.uploadedBytes).toBeGreaterThanOrEqual(dry.uploadedBytes);
 });

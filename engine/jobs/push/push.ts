@@ -249,6 +249,7 @@ function forecastSummary(prepared: PreparedPush, forecast: PushForecast, outcome
     result: 'wouldPush',
     uploadedObjects: objects,
     uploadedBytes: requests.sentBytes,
+    ...(prepared.link.layout.compression === undefined ? {} : { beforeCompression: true }),
     forecast: requests,
   };
 }

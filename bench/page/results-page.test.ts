@@ -63,8 +63,9 @@ describe('The committed results page', () => {
     const fleet = await readFleetFigures(FIGURES_FOLDER);
     const compression = await readFleetFigures(FIGURES_FOLDER, 'compression');
     const encryption = await readFleetFigures(FIGURES_FOLDER, 'encryption');
-    const results = { sessions, reasons: REASONS, known, window, fleet, compression, encryption };
-    const files = renderResults(results);
+    const collection = await readFleetFigures(FIGURES_FOLDER, 'collection');
+    const stored = { compression, encryption, collection };
+    const files = renderResults({ sessions, reasons: REASONS, known, window, fleet, ...stored });
     for (const [path, text] of files)
       expect(readFileSync(join(FOLDER, path), 'utf8') === text, path).toBe(true);
     const plots = readdirSync(join(FOLDER, PLOTS_FOLDER)).map((name) => `${PLOTS_FOLDER}/${name}`);

@@ -34,11 +34,21 @@ export interface Results {
   readonly fleet: readonly FleetFigure[];
   readonly compression?: readonly FleetFigure[];
   readonly encryption?: readonly FleetFigure[];
+  readonly collection?: readonly FleetFigure[];
 }
 
 /** Returns the files by path below `bench/`, equal for equal figures. */
 export function renderResults(results: Results): ReadonlyMap<string, string> {
-  const { compression = [], encryption = [], fleet, known, reasons, sessions, window } = results;
+  const {
+    collection = [],
+    compression = [],
+    encryption = [],
+    fleet,
+    known,
+    reasons,
+    sessions,
+    window,
+  } = results;
   const rows = collectRows(sessions, known);
   const groups = groupRows(rows);
   const plots = drawPlots(groups);
@@ -52,6 +62,7 @@ export function renderResults(results: Results): ReadonlyMap<string, string> {
     ...(window ? formatWindowSection(window) : []),
     ...formatFigureSection('Compression', compression),
     ...formatFigureSection('Encryption', encryption),
+    ...formatFigureSection('Collection', collection),
     ...formatFleetSection(fleet),
     ...formatSessions(used),
     ...formatRepetition(),

@@ -18,6 +18,8 @@ import { type Built, buildRepository, measureWork, openRetentionBench, type Work
 import { drayTool, type RetentionTool, resticTool, rusticTool } from './retention-tools.ts';
 
 const FILE_BYTES = 1_000;
+/** restic's usual size of a pack. */
+const PACK_BYTES = 16 * 1024 * 1024;
 
 const { values } = parseArgs({
   options: {
@@ -99,8 +101,8 @@ publishFigure(
     title: `A bucket of ${formatCount(files)} objects, half of which go`,
     text:
       'Each object has one file of 1,000 bytes of noise. Dray has a repository without packs; for restic and ' +
-      'rustic, rustic wrote packs of one file each, since packs of their usual size would take 1.6 TB for as ' +
-      `many objects. The second version lacks half of the files, and only that one is kept. One run each; CPU, requests and memory are those through ${values.latency} ms.`,
+      'rustic, rustic wrote packs of one file each, since packs of their usual size would take ' +
+      `${formatBytes(files * PACK_BYTES)} for as many objects. The second version lacks half of the files, and only that one is kept. One run each; CPU, requests and memory are those through ${values.latency} ms.`,
     command: 'npm run build && node bench/retention/many-objects.ts --rustic PATH',
     circumstances,
     headings: ['tool', 'time', `with ${values.latency} ms`, 'CPU', 'requests', 'peak memory', 'stored after'],

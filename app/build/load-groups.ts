@@ -50,7 +50,7 @@ const JOBS = [
 ];
 
 /** Modules that few commands load. Each stays a file of its own. */
-const APART = /\/jobs\/(?:collect\/|saved\/|history\/last-verified|remotes\/login)/;
+const APART = /\/jobs\/(?:collect\/|saved\/|history\/last-verified|repair\/|remotes\/(?:keys|login|upgrade))/;
 
 const GROUPS: readonly Group[] = [
   {

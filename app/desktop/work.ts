@@ -33,7 +33,7 @@ export function createWork(): Work {
   let isClosed = false;
   const hasTransfers = () =>
     transfers?.some(
-      ({ needsKeys, state }) => state === 'running' || (state === 'waiting' && needsKeys === undefined),
+      ({ needs, state }) => state === 'running' || (state === 'waiting' && needs === undefined),
     ) ?? false;
   const hasJobs = () => jobs !== undefined && jobs.waiting + jobs.running > 0;
   return {

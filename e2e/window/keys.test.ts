@@ -1,5 +1,5 @@
 /** Keys of stores that a person types into a browser's window: where they are, and where they never are. */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { NO_KEYS, openWindow } from './open-window.ts';
 import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { filesWith, pageTexts } from './page/held-texts.ts';
 
 describe.skipIf(!findChromium())('Keys that are typed into a browser', () => {
   const started = startBrowserAndStore();
@@ -116,22 +117,4 @@ async function dropInto(page: Page, place: string): Promise<void> {
     { place: folder, path },
   );
   expect(status).toMatch(/^201/);
-}
-
-/** All that the page holds and shows. */
-async function pageTexts(page: Page): Promise<string> {
-  const held = await page.evaluate(() => [
-    location.href,
-    JSON.stringify({ ...localStorage }),
-    JSON.stringify({ ...sessionStorage }),
-    [...document.querySelectorAll('input')].map(({ value }) => value).join(),
-  ]);
-  return [...held, await page.content()].join('\n');
-}
-
-/** The files below a folder that contain the text. */
-function filesWith(folder: string, text: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path).isFile() && readFileSync(path).includes(text));
 }

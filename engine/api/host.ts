@@ -13,6 +13,7 @@ import type { FleetRequests, FleetView } from './host/fleet.ts';
 import type { HistoryRequests, WalkEvent } from './host/history.ts';
 import type { HomeRequests } from './host/home.ts';
 import type { KeptRequests } from './host/kept.ts';
+import type { PasswordsRequests } from './host/passwords.ts';
 import type { KeysRequests, PeersRequests, RemotesRequests } from './host/remotes.ts';
 import type { RepositoriesRequests, RepositoryEvent } from './host/repositories.ts';
 import type { SavedJobList, SavedRequests } from './host/saved.ts';
@@ -58,6 +59,7 @@ export interface HostRequests
     RemotesRequests,
     KeysRequests,
     PeersRequests,
+    PasswordsRequests,
     RepositoriesRequests,
     SavedRequests,
     FleetRequests,

@@ -1,8 +1,8 @@
 /** The contract of each job: its request and its summary. Isomorphic and JSON-safe. */
 import type { ErrorCode } from './error.ts';
 import type { JobEvent, QueryExplanation, QueryMode } from './events.ts';
+import type { MasterKeys } from './repositories.ts';
 
-/** Passed to every job. */
 /**
  * @param name The method of the store.
  * @param key The key of the request, if it has a single one.
@@ -10,6 +10,7 @@ import type { JobEvent, QueryExplanation, QueryMode } from './events.ts';
  */
 export type CallListener = (name: string, key: string | undefined) => (failure?: ErrorCode) => void;
 
+/** Passed to every job. */
 export interface JobContext {
   /** Where the command runs: the workspace is this folder or the nearest one above it. */
   readonly directory: string;
@@ -30,6 +31,7 @@ export interface JobContext {
   readonly trustsNewPeer?: (peer: MetPeer) => Promise<boolean>;
   /** Asks the person for a password, without showing it. Absent if nobody can be asked. */
   readonly askPassword?: (question: string) => Promise<string>;
+  readonly masterKeys?: MasterKeys;
   readonly signal: AbortSignal;
   readonly emit: (event: JobEvent) => void;
   /**
@@ -53,9 +55,7 @@ export interface JobContext {
   readonly standardOutput?: (chunk: Uint8Array) => Promise<void>;
 }
 
-/**
- * A peer at the first connection: the user compares the fingerprint with the one that `dray serve` prints.
- */
+/** A peer at the first connection: the user compares its fingerprint with the one that is shown there. */
 export interface MetPeer {
   /** `HOST:PORT`. */
   readonly address: string;

@@ -1,4 +1,25 @@
-/** What `dray upgrade` and `dray key` do with a repository as a whole. */
+/** What `dray upgrade` and `dray key` do with a repository as a whole, and the keys of encrypted ones. */
+
+export interface SealedRepository {
+  readonly id: string;
+  /** `SealKeys.check` of its master key. */
+  readonly check: string;
+}
+
+export interface LockedRepository extends SealedRepository {
+  readonly address: string;
+}
+
+/** The master keys of the repositories that this process has opened. It asks for no password twice. */
+export interface MasterKeys {
+  readonly find: (repository: SealedRepository) => Uint8Array | undefined;
+  readonly keep: (repository: LockedRepository, master: Uint8Array) => void;
+  /**
+   * Called before a password is looked for.
+   * @param unlock Tries a password without a request. Rejects with `wrongPassword`, `damaged`.
+   */
+  readonly miss: (repository: LockedRepository, unlock: (password: string) => Promise<Uint8Array>) => void;
+}
 
 export interface UpgradeRequest {
   /** How new content is stored from now on. Absent: as before. */
@@ -21,6 +42,9 @@ export interface KeySlotRecord {
   readonly label: string;
   readonly created: string;
 }
+/** Of a key's label. */
+export const LABEL_CHARS_MAX = 200;
+
 export interface KeyListSummary {
   readonly keys: readonly KeySlotRecord[];
   /** Slots that cannot be read. */

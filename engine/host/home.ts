@@ -8,6 +8,7 @@ import type { TransferOrder } from '../api/host/transfers.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
 import { DRAY_FOLDER, requireWorkspace } from '../workspace/workspace-folder.ts';
 import type { HostState } from './host-state.ts';
+import { withTyped } from './passwords.ts';
 import { type HandlersOf, jobContextOf } from './port/host-call.ts';
 import { readWorkspaceCard, workspaceRefusal } from './workspace-card.ts';
 
@@ -34,15 +35,19 @@ export const HOME: HandlersOf<'home'> = {
   },
   'home.addWorkspace': async ({ isForeignListed = false, root }, { host }) =>
     addWorkspace(host, requireWorkspace(root, isForeignListed ? () => true : allowedBy(host)).root),
-  'home.createWorkspace': async ({ createsFolder = false, remoteUrl, root }, call) => {
+  'home.createWorkspace': async ({ createsFolder = false, password, remoteUrl, root }, call) => {
     if (!createsFolder && !existsSync(root))
       throw new DrayError('notFound', `The folder ${root} does not exist. Create it, or choose another.`, {
         data: { path: root },
       });
     const { initWorkspace } = await import('../jobs/remotes/init.ts');
     mkdirSync(root, { recursive: true });
-    const { workspace } = await initWorkspace(jobContextOf(call, resolve(root)), { remoteUrl });
-    return addWorkspace(call.host, workspace);
+    const context = jobContextOf(call, resolve(root));
+    const { recoveryKey, workspace } = await (password === undefined
+      ? initWorkspace(context, { remoteUrl })
+      : initWorkspace(withTyped(context, password), { remoteUrl, encrypt: true }));
+    const card = addWorkspace(call.host, workspace);
+    return { ...card, ...(recoveryKey === undefined ? {} : { recoveryKey }) };
   },
   'home.checkFolder': async ({ root, use }, call) => {
     const { checkCloneFolder } = await import('../jobs/pull/clone-folder.ts');

@@ -5,8 +5,10 @@ import { DrayError } from '../api/error.ts';
 import type { FleetLink } from '../api/host/fleet-link.ts';
 import type { AccessKeys } from '../api/host/remotes.ts';
 import type { CollectSummary, ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
+import type { SealedRepository } from '../api/repositories.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { RunDray } from '../jobs/saved/dray-process.ts';
+import { createMasterKeys, type HeldMasterKeys } from '../jobs/session/master-keys.ts';
 import { userConfigFolder } from '../jobs/session/user-remotes.ts';
 import { createThrottle } from '../remotes/wrappers/with-throttle.ts';
 import { createBandwidthRate } from './bandwidth.ts';
@@ -25,13 +27,17 @@ const WORKSPACES_MAX = 500;
 const ENTRY_LISTS_MAX = 16;
 
 export interface HostState {
-  /** The environment of new jobs, with all typed keys. A change of keys replaces the object. */
+  /** The environment of new jobs, with all typed keys. A change of keys or passwords replaces the object. */
   readonly environment: JobContext['environment'];
   setEnvironment(environment: JobContext['environment']): void;
   /** The profiles whose typed keys are held. */
   typedProfiles(): readonly string[];
   /** Holds keys until the engine ends. @param keys Undefined: removes them. @throws `usage` if too many. */
   holdKeys(profile: string, keys: AccessKeys | undefined): void;
+  /** Of the encrypted repositories that were opened, until the engine ends. */
+  readonly masterKeys: HeldMasterKeys;
+  /** Tries a password. Transfers that wait for it try again. @throws As `HeldMasterKeys.unlock`. */
+  unlock(repository: SealedRepository, password: string): Promise<void>;
   /** The folder of the user's files. */
   readonly folder: string;
   readonly clock: Clock;
@@ -75,10 +81,11 @@ export function createHost({
   runDray,
 }: HostOptions): HostState {
   const typed = createTypedKeys();
+  const masterKeys = createMasterKeys();
   let own = given;
   let environment = given;
   const renew = () => {
-    environment = typed.over(own);
+    environment = typed.over({ ...own });
     // Transfers that wait for keys try again.
     queue?.then((opened) => opened.onKeys()).catch(() => {});
   };
@@ -97,6 +104,11 @@ export function createHost({
     typedProfiles: typed.profiles,
     holdKeys(profile, keys) {
       typed.hold(profile, keys);
+      renew();
+    },
+    masterKeys,
+    async unlock(repository, password) {
+      await masterKeys.unlock(repository, password);
       renew();
     },
     folder,

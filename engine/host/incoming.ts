@@ -6,8 +6,14 @@
  */
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { IncomingLook } from '../api/host/home.ts';
+import { missingPasswordOf } from '../api/missing-keys.ts';
 import { Budget } from '../base/budget.ts';
-import { openRemoteAt, parseGivenUrl } from '../jobs/session/opened-remote.ts';
+import {
+  knownOf,
+  openRepositoryAt,
+  parseGivenUrl,
+  type RepositoryOptions,
+} from '../jobs/session/opened-remote.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
 import type { CommitHash } from '../model/entry.ts';
 import { readRef } from '../repository/refs.ts';
@@ -33,6 +39,7 @@ interface Followed {
   readonly url: string;
   readonly branch: string;
   readonly base: CommitHash | undefined;
+  readonly known: RepositoryOptions['known'] | undefined;
 }
 
 interface Known {
@@ -67,6 +74,7 @@ export async function lookForIncoming(
     const isFresh =
       before &&
       host.clock.nowMs() - before.askedMs < (maxAgeMs ?? 0) &&
+      !isUnlocked(host, before) &&
       workspaces.every(({ base }) => before.bases.has(base));
     if (maxAgeMs === undefined || isFresh) return;
     using _permit = await room.acquire(1, call.signal);
@@ -83,19 +91,28 @@ export async function lookForIncoming(
   });
 }
 
+/** Its failure was a missing password, which has been typed since. */
+function isUnlocked({ masterKeys }: HostState, { failure }: Known): boolean {
+  const locked = failure && missingPasswordOf(failure);
+  return locked !== undefined && masterKeys.find(locked) !== undefined;
+}
+
 async function ask(
   call: HostCall,
   workspaces: readonly Followed[],
   before: Known | undefined,
 ): Promise<Known> {
-  const { branch, root, url } = workspaces[0]!;
+  const { branch, known, root, url } = workspaces[0]!;
   const { clock } = call.host;
   const bases = new Set(workspaces.map(({ base }) => base));
   const askedMs = clock.nowMs();
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(PATIENCE_MS)]);
   try {
     const context = jobContextOf(call, root, { emit: () => {}, signal });
-    await using remote = await openRemoteAt(context, parseGivenUrl(context, url, root), { attemptsMax: 1 });
+    await using remote = await openRepositoryAt(context, parseGivenUrl(context, url, root), {
+      attemptsMax: 1,
+      ...(known && { known }),
+    });
     const { store } = remote;
     const tip = (await readRef(store, `heads/${branch}`, { signal }))?.commit;
     const answer = { tip: tip ?? null, answeredMs: clock.nowMs(), askedMs, bases };
@@ -135,10 +152,10 @@ function followedBy(host: HostState, root: string): Followed | undefined {
     if (workspace?.root !== root) return undefined;
     const { defaultRemote, remotes } = readConfig(workspace);
     const { bases, branch, cloning } = readState(workspace);
-    const url = remotes[defaultRemote]?.url;
-    return url === undefined || cloning
-      ? undefined
-      : { root, url, branch, base: bases[defaultRemote] as CommitHash | undefined };
+    const remote = remotes[defaultRemote];
+    if (!remote || cloning) return undefined;
+    const base = bases[defaultRemote] as CommitHash | undefined;
+    return { root, url: remote.url, branch, base, known: knownOf(remote).known };
   } catch {
     // The workspace's card reports that the folder is gone.
     return undefined;

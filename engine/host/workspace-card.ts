@@ -28,7 +28,7 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
       url,
       isDefault: remote === config.defaultRemote,
     }));
-    const url = config.remotes[config.defaultRemote]?.url;
+    const { sealed, url } = config.remotes[config.defaultRemote] ?? {};
     if (cloning && url !== undefined) {
       const clone = { kind: 'clone' as const, url, root, ...ownRef(cloning) };
       return { root, name, state: 'unfinished', branch, remotes, clone };
@@ -40,6 +40,7 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
       state: 'ready',
       branch,
       remotes,
+      ...(sealed === undefined ? {} : { isEncrypted: true }),
       ...(commit === undefined ? {} : { commit, ...readBase(workspace, commit) }),
     };
   } catch (error) {

@@ -3,7 +3,7 @@
  * ends with advice for a command line, which the window shows only as a detail.
  */
 import { type ErrorCode, messageWithoutAdvice } from '../../engine/api/error.ts';
-import { missingKeysOf } from '../../engine/api/missing-keys.ts';
+import { missingKeysOf, missingPasswordOf, missingSecretOf } from '../../engine/api/missing-keys.ts';
 import { formatCount } from '../../engine/api/numbers.ts';
 import type { ScreenName } from '../route.ts';
 import type { Failed } from './failed.ts';
@@ -20,6 +20,8 @@ export interface Advice {
 export function failureWords(error: Failed): string {
   const profile = missingKeysOf(error);
   if (profile !== undefined) return keysWords(profile, error);
+  const locked = missingPasswordOf(error);
+  if (locked) return `The repository at ${locked.address} is encrypted, and is locked here.`;
   return peerWords(error) ?? ownWords(error) ?? messageWithoutAdvice(error);
 }
 
@@ -120,7 +122,7 @@ const ADVICE_BY_REASON: Readonly<Record<string, Advice>> = {
 /** The next step in the window. */
 export function adviceFor(error: Failed): Advice {
   // The button beside the error names the next step.
-  if (peerNeedOf(error) || missingKeysOf(error) !== undefined) return { text: '' };
+  if (peerNeedOf(error) || missingSecretOf(error)) return { text: '' };
   const { code, data = {} } = error;
   if (code === undefined) return { text: '' };
   return ADVICE_BY_REASON[`${code}.${data.reason}`] ?? ADVICE[code] ?? { text: '' };

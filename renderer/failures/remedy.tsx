@@ -1,12 +1,13 @@
 /**
  * The button beside an error that the user can mend here: trust a machine or a folder, enter a machine's
- * token, or enter the keys of a store. Renders nothing if the window can do nothing.
+ * token, the keys of a store, or a password. Renders nothing if the window can do nothing.
  */
-import { missingKeysOf } from '../../engine/api/missing-keys.ts';
+import { missingKeysOf, missingPasswordOf } from '../../engine/api/missing-keys.ts';
 import type { Failed } from './failed.ts';
 import { TrustFolderButton } from './folder-remedy.tsx';
 import { foreignFolderOf } from './foreign-folder.ts';
 import { KeysButton } from './keys-remedy.tsx';
+import { PasswordButton } from './password-remedy.tsx';
 import { peerNeedOf } from './peer-need.ts';
 import { PeerButton } from './peer-remedy.tsx';
 import type { RemedyProps } from './remedy-button.tsx';
@@ -15,6 +16,8 @@ export function Remedy({ error, ...rest }: Omit<RemedyProps, 'look'> & { readonl
   const props = { look: rest.size === 'small' ? 'plain' : 'primary', ...rest } as const;
   const profile = missingKeysOf(error);
   if (profile !== undefined) return <KeysButton profile={profile} {...props} />;
+  const locked = missingPasswordOf(error);
+  if (locked) return <PasswordButton key={locked.check} locked={locked} {...props} />;
   const folder = foreignFolderOf(error);
   if (folder) return <TrustFolderButton key={folder.path} folder={folder} {...props} />;
   const need = peerNeedOf(error);

@@ -19,10 +19,19 @@ export interface HomeRequests {
     input: { readonly root: string; readonly isForeignListed?: boolean };
     answer: WorkspaceCard;
   };
-  /** Fails with `notFound` if the folder does not exist and `createsFolder` is not set. */
+  /**
+   * Fails with `notFound` if the folder does not exist and `createsFolder` is not set. With a password, a new
+   * repository is encrypted; an encrypted one is joined with it, and one that is not encrypted is refused.
+   */
   'home.createWorkspace': {
-    input: { readonly root: string; readonly remoteUrl: string; readonly createsFolder?: boolean };
-    answer: WorkspaceCard;
+    input: {
+      readonly root: string;
+      readonly remoteUrl: string;
+      readonly createsFolder?: boolean;
+      readonly password?: string;
+    };
+    /** `recoveryKey`: of a new encrypted repository. It is not sent again. */
+    answer: WorkspaceCard & { readonly recoveryKey?: string };
   };
   /** Fails if the folder is not suitable for this use. */
   'home.checkFolder': {
@@ -51,6 +60,8 @@ export interface WorkspaceCard {
   /** Why a foreign workspace is refused. */
   readonly refusal?: ErrorRecord;
   readonly branch?: string;
+  /** The repository of its default remote is encrypted. */
+  readonly isEncrypted?: boolean;
   /** The order that continues an unfinished clone. */
   readonly clone?: Extract<TransferOrder, { readonly kind: 'clone' }>;
   readonly remotes: readonly { readonly name: string; readonly url: string; readonly isDefault: boolean }[];

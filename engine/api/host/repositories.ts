@@ -60,6 +60,8 @@ export interface RepositoryCard {
   readonly url: string;
   /** The names of its remotes. `of` is a workspace's folder, or `user`. */
   readonly knownAs: readonly { readonly name: string; readonly of: string }[];
+  /** One of these workspaces says that it is encrypted. */
+  readonly isEncrypted?: boolean;
   /**
    * `unknown`: it never answered. `empty`: it has no commit. `none`: the remote has no repository.
    */

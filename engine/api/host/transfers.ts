@@ -1,6 +1,7 @@
 /** The requests for the queue of transfers. */
 import type { ErrorCode, ErrorRecord } from '../error.ts';
 import type { CollectSummary, ConflictSide, PullSummary, PushSummary, RequestTotals } from '../jobs.ts';
+import type { MissingSecret } from '../missing-keys.ts';
 import type { Nothing } from './in-workspace.ts';
 
 export interface TransfersRequests {
@@ -136,8 +137,8 @@ export interface Transfer {
   readonly waitsFor?: string;
   /** Why the transfer waits. Cleared when the cause has passed. */
   readonly notice?: string;
-  /** Set if it waits for the keys of this profile. */
-  readonly needsKeys?: string;
+  /** Set if it waits for keys of a store, or for a password. */
+  readonly needs?: MissingSecret;
   /** Set if no byte has moved for ten seconds or longer. */
   readonly stall?: TransferStall;
   readonly warnings: readonly string[];

@@ -36,6 +36,7 @@ export function jobContextOf(
     directory,
     connection: host.connectionFlags(),
     environment: host.environment,
+    masterKeys: host.masterKeys,
     signal,
     emit: (event) => {
       if (event.type !== 'change' && event.type !== 'conflict' && event.type !== 'entry') emit(event);

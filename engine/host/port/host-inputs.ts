@@ -5,6 +5,7 @@ import { CHOICE_PATHS_MAX } from '../../api/host/changes.ts';
 import { BYTES_AT_ONCE_MAX } from '../../api/host/file-preview.ts';
 import { COLUMN_IDS, COLUMN_PX_MAX, COLUMN_PX_MIN, COLUMN_TABLES } from '../../api/host/settings.ts';
 import type { HostRequestName, InputOf } from '../../api/host.ts';
+import { LABEL_CHARS_MAX } from '../../api/repositories.ts';
 
 import { FLEET_INPUTS } from './fleet-inputs.ts';
 
@@ -36,7 +37,8 @@ const nothing = v.strictObject({});
 const direction = v.picklist(['push', 'pull']);
 const hour = v.pipe(v.string(), v.regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'it must be a time such as 07:30'));
 
-const commitHash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'it must be the hash of a commit'));
+const HASH = /^[0-9a-f]{64}$/;
+const commitHash = v.pipe(v.string(), v.regex(HASH, 'it must be the hash of a commit'));
 
 /** The SHA-256 of a certificate in Node's notation. */
 const fingerprint = v.pipe(
@@ -168,6 +170,15 @@ const keys = v.strictObject(
   { accessKeyId: secret, secretAccessKey: secret, sessionToken: v.exactOptional(secret) },
   'it must be a pair of keys',
 );
+/** As an error of an encrypted repository names it. */
+const sealed = { id: v.pipe(v.string(), v.uuid()), check: v.pipe(v.string(), v.regex(HASH)) };
+const label = v.pipe(v.string(), v.maxLength(LABEL_CHARS_MAX));
+const passwordChange = v.variant('kind', [
+  v.strictObject({ kind: v.literal('add'), label, newPassword: secret }),
+  v.strictObject({ kind: v.literal('addRecovery'), label }),
+  v.strictObject({ kind: v.literal('replace'), newPassword: secret }),
+  v.strictObject({ kind: v.literal('remove'), id: v.pipe(v.string(), v.regex(/^[0-9a-f]{8,64}$/)) }),
+]);
 /** The value of `profile=` in a URL. */
 const profile = v.pipe(
   v.string(),
@@ -187,6 +198,7 @@ export const HOST_INPUTS: Inputs = {
     ...inWorkspace,
     remoteUrl: place,
     createsFolder: v.exactOptional(v.boolean()),
+    password: v.exactOptional(secret),
   }),
   'home.checkFolder': v.strictObject({ ...inWorkspace, use: v.picklist(['workspace', 'clone']) }),
   'home.removeWorkspace': v.strictObject(inWorkspace),
@@ -380,6 +392,12 @@ export const HOST_INPUTS: Inputs = {
   'repositories.policy': v.strictObject(inWorkspace),
   'repositories.planForget': v.strictObject({ ...inWorkspace, policy, limit: upTo(COMMITS_MAX) }),
   'repositories.forget': v.strictObject({ ...inWorkspace, policy, save: v.boolean(), expected: whole }),
+
+  'passwords.list': nothing,
+  'passwords.unlock': v.strictObject({ ...sealed, password: secret }),
+  'passwords.lock': v.strictObject(sealed),
+  'passwords.keys': v.strictObject(inWorkspace),
+  'passwords.change': v.strictObject({ ...inWorkspace, password: secret, change: passwordChange }),
 
   'peers.list': nothing,
   'peers.login': v.strictObject({ peer: filled, token: filled }),

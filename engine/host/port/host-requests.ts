@@ -19,6 +19,7 @@ const AREAS: Areas = {
   history: async () => (await import('../history/history.ts')).HISTORY,
   browse: async () => (await import('../browse/browse.ts')).BROWSE,
   keys: async () => (await import('../keys.ts')).KEYS,
+  passwords: async () => (await import('../passwords.ts')).PASSWORDS,
   peers: async () => (await import('../peers.ts')).PEERS,
   repositories: async () => (await import('../repositories/repositories.ts')).REPOSITORIES,
   remotes: async () => (await import('../remotes.ts')).REMOTES,

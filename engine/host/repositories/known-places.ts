@@ -17,6 +17,8 @@ export interface KnownPlace {
   readonly id: string;
   readonly url: RemoteUrl;
   readonly knownAs: readonly { readonly name: string; readonly of: string }[];
+  /** A workspace says that it is encrypted. */
+  readonly isEncrypted: boolean;
   /** The branches of the workspaces, which are tried when there is no `main`. */
   readonly branches: readonly string[];
   /** The URLs under which the usage file records requests. */
@@ -29,12 +31,13 @@ interface FoundPlace {
   readonly of: string;
   readonly text: string;
   readonly branch?: string | undefined;
+  readonly isEncrypted?: boolean | undefined;
 }
 
 /** By id. Skips URLs that cannot be parsed, which the Remotes screen shows. */
 export function findKnownPlaces(host: PlacesHost): ReadonlyMap<string, KnownPlace> {
   const places = new Map<string, KnownPlace>();
-  for (const { branch, name, of, text } of foundPlaces(host)) {
+  for (const { branch, isEncrypted = false, name, of, text } of foundPlaces(host)) {
     const url = parsed(text, of);
     if (!url) continue;
     const id = formatRemoteUrl(url);
@@ -43,6 +46,7 @@ export function findKnownPlaces(host: PlacesHost): ReadonlyMap<string, KnownPlac
       id,
       url,
       knownAs: [...(known?.knownAs ?? []), { name, of }],
+      isEncrypted: isEncrypted || (known?.isEncrypted ?? false),
       branches: [...(known?.branches ?? []), ...(branch === undefined ? [] : [branch])],
       billedAs: [...(known?.billedAs ?? []), text],
     });
@@ -52,9 +56,9 @@ export function findKnownPlaces(host: PlacesHost): ReadonlyMap<string, KnownPlac
 
 function* foundPlaces(host: PlacesHost): Generator<FoundPlace> {
   for (const root of host.windowFile.read().workspaces) {
-    const { branch, name, remotes } = readWorkspaceCard(root, host);
+    const { branch, isEncrypted, name, remotes } = readWorkspaceCard(root, host);
     const remote = remotes.find(({ isDefault }) => isDefault);
-    if (remote) yield { name, of: root, text: remote.url, branch };
+    if (remote) yield { name, of: root, text: remote.url, branch, isEncrypted };
   }
   for (const [name, { url }] of Object.entries(readUserRemotes(host))) yield { name, of: 'user', text: url };
 }

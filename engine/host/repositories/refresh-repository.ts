@@ -2,7 +2,7 @@
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { DEFAULT_BRANCH } from '../../jobs/remotes/init.ts';
-import { openRemoteAt } from '../../jobs/session/opened-remote.ts';
+import { openRepositoryAt } from '../../jobs/session/opened-remote.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import { type GrowthSpan, spansFrom, withCommit } from '../../model/growth.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -34,7 +34,7 @@ export async function refreshRepository(
   { commitsMax, known, nowMs, onRecord, place }: RefreshOptions,
 ): Promise<RepositoryRecord | undefined> {
   // The first push may create the folder of a new repository.
-  await using remote = await openRemoteAt(context, place.url, { mayBeMissing: known === undefined });
+  await using remote = await openRepositoryAt(context, place.url, { mayBeMissing: known === undefined });
   const { store } = remote;
   const ref = await findBranch(store, [known?.branch, DEFAULT_BRANCH, ...place.branches], context.signal);
   const answered = { id: place.id, provider: store.provider, answeredAt: new Date(nowMs).toISOString() };

@@ -119,6 +119,7 @@ function cardMaker(host: HostState): MakeCard {
       id: place.id,
       url: formatRemoteUrl(place.url),
       knownAs: place.knownAs,
+      ...(place.isEncrypted ? { isEncrypted: true } : {}),
       state: !record ? 'unknown' : record.tip ? 'ready' : 'empty',
       ...(failure ? { failure } : {}),
       ...factsOf(record, record?.repository === undefined ? undefined : verified.get(record.repository)),

@@ -17,6 +17,7 @@ import type {
 } from '../../api/host/transfers.ts';
 import type { HostRequests } from '../../api/host.ts';
 import type { CollectSummary, ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
+import type { MasterKeys } from '../../api/repositories.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KeptChoicesStore } from '../changes/kept-choices.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
@@ -44,7 +45,7 @@ export interface TransferQueue {
    * exists. Returns the ids that were removed.
    */
   change(change: Change): readonly string[];
-  /** Retries the transfers that wait for keys. */
+  /** Retries the transfers that wait for keys or a password. */
   onKeys(): void;
   list(): readonly Transfer[];
   /** @throws `notFound` */
@@ -59,6 +60,7 @@ export interface TransferQueue {
 /** The queue's needs from the host: how its jobs connect, and where it is stored. */
 export interface QueueHost {
   readonly environment: JobContext['environment'];
+  readonly masterKeys: MasterKeys;
   readonly folder: string;
   readonly clock: Clock;
   readonly usageFile: UsageFile;
@@ -103,6 +105,7 @@ class FileQueue implements TransferQueue {
     this.#file = file;
     this.#runs = {
       environment: () => host.environment,
+      masterKeys: host.masterKeys,
       throttle: host.throttle,
       usageFile: host.usageFile,
       nowMs: () => this.#nowMs(),
@@ -118,7 +121,7 @@ class FileQueue implements TransferQueue {
     let isChanged = false;
     this.#records = file.read().map((facts) => {
       isChanged = takeUpAfterKill(facts, nowMs) || isChanged;
-      delete facts.needsKeys;
+      delete facts.needs;
       return createTransferRecord(facts);
     });
     // The kill is recorded before the transfer that may have caused it runs again.
@@ -131,7 +134,7 @@ class FileQueue implements TransferQueue {
     const nowMs = this.#nowMs();
     return this.#records.map((record) => {
       const transfer = record.read(nowMs);
-      if (transfer.state !== 'waiting' || transfer.needsKeys !== undefined) return transfer;
+      if (transfer.state !== 'waiting' || transfer.needs) return transfer;
       return { ...transfer, waitsFor: whyItWaits(record, this.#held, this.#records) };
     });
   }
@@ -185,7 +188,7 @@ class FileQueue implements TransferQueue {
   }
 
   onKeys(): void {
-    for (const { facts } of this.#records) delete facts.needsKeys;
+    for (const { facts } of this.#records) delete facts.needs;
     this.#save();
     this.#pump();
   }
@@ -247,7 +250,7 @@ class FileQueue implements TransferQueue {
       if (typeof outcome === 'object') {
         this.#settle(record, 'waiting');
         // If keys have arrived during the run, the transfer retries at once.
-        if (this.#host.environment === environment) record.facts.needsKeys = outcome.needsKeys;
+        if (this.#host.environment === environment) record.facts.needs = outcome;
       } else if (outcome) {
         this.#setUncleaned(record, false);
         this.#settle(record, outcome);
@@ -343,7 +346,7 @@ class FileQueue implements TransferQueue {
   #settle(record: TransferRecord, state: TransferState): void {
     record.facts.state = state;
     delete record.facts.notice;
-    delete record.facts.needsKeys;
+    delete record.facts.needs;
     if (state === 'waiting') delete record.facts.error;
     if (isEnded(record)) {
       record.facts.endedMs = this.#nowMs();
@@ -416,8 +419,8 @@ class FileQueue implements TransferQueue {
   }
 }
 
-function isReady({ facts: { needsKeys, state } }: TransferRecord): boolean {
-  return state === 'waiting' && needsKeys === undefined;
+function isReady({ facts: { needs, state } }: TransferRecord): boolean {
+  return state === 'waiting' && needs === undefined;
 }
 
 function queueFull(): DrayError {

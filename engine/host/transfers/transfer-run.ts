@@ -1,14 +1,16 @@
 /** One run of a transfer, and the clean-up after a cancelled one. */
 import { DrayError, messageWithoutAdvice, toErrorRecord } from '../../api/error.ts';
 import type { CollectSummary, ConnectionFlags, JobContext, Throttle, VerifySummary } from '../../api/jobs.ts';
-import { missingKeysOf } from '../../api/missing-keys.ts';
+import { type MissingSecret, missingSecretOf } from '../../api/missing-keys.ts';
 import { formatAffected, formatCount } from '../../api/numbers.ts';
+import type { MasterKeys } from '../../api/repositories.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
 import { billedPlaceOf, cleanUpAfter, runTransfer, type TransferOutcome } from './transfer-jobs.ts';
 import type { TransferRecord } from './transfer-record.ts';
 
 export interface RunHost {
   readonly environment: () => JobContext['environment'];
+  readonly masterKeys: MasterKeys;
   readonly throttle: Throttle;
   readonly usageFile: UsageFile;
   readonly nowMs: () => number;
@@ -21,20 +23,15 @@ export interface RunHost {
   readonly onNews: () => void;
 }
 
-/** The transfer resumes once keys of this profile exist. */
-interface NeedsKeys {
-  readonly needsKeys: string;
-}
-
 /**
  * Records the progress and the result.
- * @returns The final state, or the keys that it needs. Undefined if it was stopped.
+ * @returns The final state, or what it needs to go on. Undefined if it was stopped.
  */
 export async function runOnce(
   host: RunHost,
   record: TransferRecord,
   signal: AbortSignal,
-): Promise<'done' | 'failed' | NeedsKeys | undefined> {
+): Promise<'done' | 'failed' | MissingSecret | undefined> {
   const { facts } = record;
   try {
     const summary = await runTransfer(facts.order, contextsOf(host, record, signal), (root) => {
@@ -55,8 +52,8 @@ export async function runOnce(
   } catch (error) {
     if (signal.aborted) return undefined;
     const failure = toErrorRecord(error);
-    const needsKeys = missingKeysOf(failure);
-    if (needsKeys !== undefined) return { needsKeys };
+    const needs = missingSecretOf(failure);
+    if (needs) return needs;
     facts.error = failure;
     return 'failed';
   }
@@ -74,7 +71,7 @@ export async function cleanUp(host: RunHost, record: TransferRecord, signal: Abo
 }
 
 function contextsOf(
-  { connectionFlags, environment, nowMs, onNews, throttle }: RunHost,
+  { connectionFlags, environment, masterKeys, nowMs, onNews, throttle }: RunHost,
   record: TransferRecord,
   signal: AbortSignal,
 ): (directory: string) => JobContext {
@@ -82,6 +79,7 @@ function contextsOf(
     directory,
     connection: connectionFlags(),
     environment: environment(),
+    masterKeys,
     throttle,
     signal,
     ...(record.calls ? { onCall: record.calls.onCall } : {}),

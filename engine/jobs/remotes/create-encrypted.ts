@@ -43,7 +43,10 @@ export async function createEncrypted(
   await Promise.all(slots.map((slot) => writeSlot(store, slot, { signal })));
   const encryption = { check: deriveSealKeys(master, id).check };
   const made = await createDescriptor(store, { ...making, encrypted: { id, encryption } });
-  if (made.created) return { ...made, recoveryKey: recovery.recoveryKey };
+  if (made.created) {
+    context.masterKeys?.keep({ id, ...encryption, address: store.address }, master);
+    return { ...made, recoveryKey: recovery.recoveryKey };
+  }
   await store.delete(
     slots.map(({ key }) => key),
     { signal },

@@ -450,6 +450,19 @@ describe('init --encrypt', () => {
     expect(sizes.every((size) => size < 18_000_000)).toBe(true);
   });
 
+  it('asks for the new password twice, and not again for opening what it made', async () => {
+    const folder = sandbox.path('asked');
+    mkdirSync(folder);
+    const questions: string[] = [];
+    const askPassword = (question: string) => {
+      questions.push(question);
+      return Promise.resolve('two herons');
+    };
+    const request = { remoteUrl: sandbox.path('newstore'), encrypt: true };
+    await initWorkspace(testContext(folder, { askPassword }), request);
+    expect(questions).toEqual(['New password: ', 'The same again: ']);
+  });
+
   it('refuses a layout whose objects would be sent in parts', async () => {
     for (const layout of [{ kind: 'objects' }, { chunkAbove: 100 * 1024 * 1024 }] as const) {
       const request = { remoteUrl: sandbox.path('store'), encrypt: true, layout };

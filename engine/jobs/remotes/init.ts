@@ -15,6 +15,7 @@ import {
 } from '../../workspace/workspace-folder.ts';
 import { baseMark } from '../session/base-commit.ts';
 import { testConditionalWrites, warnOfUnsafePushes } from '../session/conditional-writes.ts';
+import { createMasterKeys } from '../session/master-keys.ts';
 import { openWorkspaceSession } from '../session/open-workspace.ts';
 import { openRemoteAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
 import { warnIfPlain } from '../session/password.ts';
@@ -25,7 +26,9 @@ import { refuseStoreInside } from './store-inside.ts';
 export const DEFAULT_BRANCH = 'main';
 export const DEFAULT_REMOTE = 'origin';
 
-export async function initWorkspace(context: JobContext, request: InitRequest): Promise<InitSummary> {
+export async function initWorkspace(given: JobContext, request: InitRequest): Promise<InitSummary> {
+  // Who has made an encrypted repository is not asked for its password again.
+  const context = { ...given, masterKeys: given.masterKeys ?? createMasterKeys() };
   const root = context.directory;
   const branch = request.branch ?? DEFAULT_BRANCH;
   const remoteName = request.remoteName ?? DEFAULT_REMOTE;
@@ -33,9 +36,9 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   refuseNesting(root);
   const baseFolder = request.relativeTo ?? root;
   const url = urlToKeep(context, { url: request.remoteUrl, baseFolder, of: 'workspace' });
-  const given = parseGivenUrl(context, url, root);
-  refuseStoreInside(root, given);
-  await using opened = await openRemoteAt(context, given, { create: true });
+  const place = parseGivenUrl(context, url, root);
+  refuseStoreInside(root, place);
+  await using opened = await openRemoteAt(context, place, { create: true });
   const making = { layout: layoutFrom(request), clock: systemClock, signal: context.signal };
   const { descriptor, created, recoveryKey } = request.encrypt
     ? await createEncrypted(context, opened.store, making)

@@ -1,11 +1,12 @@
 /** `dray key`: the passwords and recovery keys of an encrypted repository. */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
-import type {
-  KeyAddRequest,
-  KeyChangeSummary,
-  KeyListSummary,
-  KeySlotRecord,
+import {
+  type KeyAddRequest,
+  type KeyChangeSummary,
+  type KeyListSummary,
+  type KeySlotRecord,
+  LABEL_CHARS_MAX,
 } from '../../api/repositories.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -15,7 +16,6 @@ import {
   createRecoverySlot,
   type EncodedSlot,
   type KeySlot,
-  LABEL_CHARS_MAX,
   parseSlot,
 } from '../../repository/encryption/key-slot.ts';
 import { listSlots, type Unlocked, writeSlot } from '../../repository/encryption/key-slots.ts';

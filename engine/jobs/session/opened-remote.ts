@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { type DrayError, messageWithoutAdvice } from '../../api/error.ts';
 import type { RemoteUsedEvent } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs.ts';
+import type { SealedRepository } from '../../api/repositories.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { openRemote, resolveLocation } from '../../remotes/open-remote.ts';
@@ -17,7 +18,6 @@ import {
   type RemoteUrl,
 } from '../../remotes/remote-url.ts';
 import { createMeter, type Meter } from '../../remotes/wrappers/with-meter.ts';
-import type { SealedRepository } from '../../repository/encryption/key-slots.ts';
 import { withRelocations } from '../../repository/packs/relocated-reads.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { workspaceConfigPath } from '../../workspace/workspace-folder.ts';
@@ -46,14 +46,20 @@ export async function openSessionRemote(
   const transfers = Number.isInteger(setting) && setting > 0 ? setting : undefined;
   const { context, remoteName, workspace } = session;
   reportRemote(context, { name: remoteName, url: remote.url, keptIn: workspaceConfigPath(workspace) });
-  const { repository: id, sealed: check } = remote;
-  const known = id === undefined ? undefined : check === undefined ? 'plain' : { id, check };
   return openRepositoryAt(context, parseRemoteUrl(remote.url, workspace.root), {
-    ...(known && { known }),
+    ...knownOf(remote),
     ...options,
     mayBeMissing,
     transfers,
   });
+}
+
+/** What a workspace's settings say of the repository of a remote. */
+export function knownOf({
+  repository: id,
+  sealed: check,
+}: Session['config']['remotes'][string]): Pick<RepositoryOptions, 'known'> {
+  return id === undefined ? {} : { known: check === undefined ? 'plain' : { id, check } };
 }
 
 export interface RepositoryOptions extends JobRemoteOptions {

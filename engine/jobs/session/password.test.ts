@@ -14,7 +14,7 @@ afterEach(() => sandbox[Symbol.dispose]());
 function find(variables: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<string> {
   const environment = { PATH: process.env.PATH, ...variables };
   const context = testContext(sandbox.folder, { environment, ...(signal && { signal }) });
-  return findPassword(context, 'file:///store', 'Password: ');
+  return findPassword(context, { address: 'file:///store' }, 'Password: ');
 }
 
 const fromFile = (content: string | Uint8Array) =>

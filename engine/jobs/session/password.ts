@@ -4,9 +4,10 @@ import { createReadStream } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
+import type { LockedRepository } from '../../api/repositories.ts';
 import type { Descriptor } from '../../repository/descriptor.ts';
 
-export type PasswordContext = Pick<JobContext, 'askPassword' | 'environment' | 'signal'>;
+export type PasswordContext = Pick<JobContext, 'askPassword' | 'environment' | 'masterKeys' | 'signal'>;
 
 const PASSWORD_VARIABLES = ['DRAY_PASSWORD', 'DRAY_PASSWORD_FILE', 'DRAY_PASSWORD_COMMAND'];
 const PASSWORD_BYTES_MAX = 64 * 1024;
@@ -18,7 +19,7 @@ const CARRIAGE_RETURN = 0x0d;
 /** @throws `noPassword` */
 export async function findPassword(
   context: PasswordContext,
-  address: string,
+  { address, check, id }: Pick<LockedRepository, 'address'> & Partial<LockedRepository>,
   question: string,
 ): Promise<string> {
   const password =
@@ -28,7 +29,7 @@ export async function findPassword(
     'noPassword',
     `The repository at ${address} is encrypted, and there is no password for it.`,
     {
-      data: { remote: address },
+      data: { remote: address, ...(id === undefined ? {} : { repository: id, check }) },
       advice: 'Set DRAY_PASSWORD, DRAY_PASSWORD_FILE or DRAY_PASSWORD_COMMAND, or run Dray at a terminal.',
     },
   );

@@ -1,14 +1,12 @@
 /** Opens the remotes of encrypted repositories: where the password comes from, and which store it gives. */
 import { DrayError } from '../../api/error.ts';
+import type { SealedRepository } from '../../api/repositories.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { type Descriptor, readAnyDescriptor } from '../../repository/descriptor.ts';
 import { discoverSealing } from '../../repository/encryption/discover-sealing.ts';
-import {
-  type SealedRepository,
-  type Unlocked,
-  unlockRepository,
-} from '../../repository/encryption/key-slots.ts';
+import { type Unlocked, unlockRepository } from '../../repository/encryption/key-slots.ts';
+import { deriveSealKeys, type SealKeys } from '../../repository/encryption/seal-keys.ts';
 import { withSealing } from '../../repository/encryption/with-sealing.ts';
 import { findPassword, type PasswordContext } from './password.ts';
 
@@ -36,12 +34,11 @@ export async function openSealed<R extends Opened>(
     [Symbol.asyncDispose]: () => sealing.close(),
   });
   if (!known) {
-    const unlock = async () => (await unlockSealed(context, store)).keys;
+    const unlock = () => findSealKeys(context, store);
     return opened(discoverSealing(store, unlock, finish));
   }
   try {
-    const { keys } = await unlockSealed(context, store, known);
-    return opened(finish(withSealing(store, keys)));
+    return opened(finish(withSealing(store, await findSealKeys(context, store, known))));
   } catch (error) {
     await remote[Symbol.asyncDispose]();
     throw error;
@@ -49,17 +46,37 @@ export async function openSealed<R extends Opened>(
 }
 
 /** @param known Absent: one request more. */
-export async function unlockSealed(
+async function findSealKeys(
   context: PasswordContext,
   store: ObjectStore,
   known?: SealedRepository,
+): Promise<SealKeys> {
+  const repository = known ?? (await findSealed(store, context.signal));
+  const held = context.masterKeys?.find(repository);
+  if (held) return deriveSealKeys(held, repository.id);
+  const { keys, master } = await unlockSealed(context, store, repository);
+  context.masterKeys?.keep({ ...repository, address: store.address }, master);
+  return keys;
+}
+
+/** By a password, also if its master key is held. */
+export async function unlockSealed(
+  context: PasswordContext,
+  store: ObjectStore,
+  repository: SealedRepository,
 ): Promise<Unlocked> {
-  const { signal } = context;
-  const question = `Password of the repository at ${store.address}: `;
-  const repository = known ?? (await findSealed(store, signal));
-  return unlockRepository(store, repository, () => findPassword(context, store.address, question), {
-    signal,
-  });
+  const { address } = store;
+  const question = `Password of the repository at ${address}: `;
+  const locked = { ...repository, address };
+  return unlockRepository(
+    store,
+    repository,
+    (unlock) => {
+      context.masterKeys?.miss(locked, async (password) => (await unlock(password)).master);
+      return findPassword(context, locked, question);
+    },
+    context,
+  );
 }
 
 async function findSealed(store: ObjectStore, signal: AbortSignal): Promise<SealedRepository> {

@@ -12,6 +12,7 @@
  */
 import { createCipheriv, createDecipheriv, hash as hashOf, hkdfSync, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import { LABEL_CHARS_MAX } from '../../api/repositories.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
 import { checkSchema, damaged, FORMAT, parseDocument } from '../document.ts';
 import { KEY_SLOTS_PREFIX } from '../keys.ts';
@@ -40,7 +41,6 @@ const PASSES_MAX = 64;
 const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-export const LABEL_CHARS_MAX = 200;
 export const SLOT_MAX_BYTES = 8 * 1024;
 
 const hexSchema = (bytes: number) => v.pipe(v.string(), v.regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`)));

@@ -1,6 +1,7 @@
 /** The slots of a repository's master key, and how a password finds it. */
 import { crc32 } from 'node:zlib';
 import { DrayError } from '../../api/error.ts';
+import type { SealedRepository } from '../../api/repositories.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { KEY_SLOTS_PREFIX } from '../keys.ts';
 import { type EncodedSlot, type KeySlot, openSlot, parseSlot, SLOT_MAX_BYTES } from './key-slot.ts';
@@ -57,12 +58,6 @@ export async function writeSlot(
   });
 }
 
-export interface SealedRepository {
-  readonly id: string;
-  /** `SealKeys.check` of its master key. */
-  readonly check: string;
-}
-
 export interface Unlocked {
   readonly master: Uint8Array;
   readonly keys: SealKeys;
@@ -70,19 +65,31 @@ export interface Unlocked {
   readonly slot: KeySlot;
 }
 
+/** Tries a password on slots that were read. @throws `wrongPassword`, `damaged` */
+export type Unlock = (password: string) => Promise<Unlocked>;
+
 /**
  * @param askPassword Called once, if there is a slot at all
  * @throws `noKeySlots`, `wrongPassword`, `damaged`, and what `askPassword` throws
  */
 export async function unlockRepository(
   store: ObjectStore,
-  { check, id }: SealedRepository,
-  askPassword: () => Promise<string>,
+  repository: SealedRepository,
+  askPassword: (unlock: Unlock) => Promise<string>,
   options: CallOptions = {},
 ): Promise<Unlocked> {
-  const { damaged, slots } = await listSlots(store, id, options);
-  if (slots.length === 0) throw damaged[0] ?? noSlots(store);
-  const password = await askPassword();
+  const found = await listSlots(store, repository.id, options);
+  if (found.slots.length === 0) throw found.damaged[0] ?? noSlots(store);
+  const unlock = (password: string) => unlockOneOf(found, store.address, repository, password);
+  return unlock(await askPassword(unlock));
+}
+
+async function unlockOneOf(
+  { damaged, slots }: SlotList,
+  address: string,
+  { check, id }: SealedRepository,
+  password: string,
+): Promise<Unlocked> {
   const isRecovery = parseRecoveryKey(password) !== undefined;
   for (const slot of slots) {
     if ((slot.kind === 'recovery') !== isRecovery) continue;
@@ -94,8 +101,8 @@ export async function unlockRepository(
   }
   // The right slot may be the one that was changed.
   if (damaged[0]) throw damaged[0];
-  throw new DrayError('wrongPassword', `The password opens no key of the repository at ${store.address}.`, {
-    data: { remote: store.address, slots: slots.length },
+  throw new DrayError('wrongPassword', `The password opens no key of the repository at ${address}.`, {
+    data: { remote: address, repository: id, check, slots: slots.length },
   });
 }
 

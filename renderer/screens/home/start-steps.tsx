@@ -10,16 +10,18 @@ import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { Card, Figure, Figures } from '../../design/card.tsx';
 import { Button, LinkButton } from '../../design/controls/button.tsx';
 import { Segmented } from '../../design/controls/choices.tsx';
-import { Field } from '../../design/controls/field.tsx';
+import { Checkbox, Field } from '../../design/controls/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { ConfirmDialog } from '../../design/overlays/dialog.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
 import { goTo, hrefOf } from '../../route.ts';
 import { showFailure } from '../../shell/toasts/toasts.tsx';
+import { NewPassword, NO_PASSWORD } from '../passwords/new-password.tsx';
+import { RecoveryKeyDialog } from '../passwords/recovery-key-dialog.tsx';
 import type { PlaceFields } from '../place-form/place-fields.ts';
 import { FolderPicker } from './folder-picker.tsx';
 import { PlacePicker } from './place-picker.tsx';
-import { type Step, type Steps, useStartSteps } from './use-start-steps.ts';
+import { type EncryptionForm, type Step, type Steps, useStartSteps } from './use-start-steps.ts';
 
 const STEPS: readonly { readonly id: Step; readonly title: string }[] = [
   { id: 'folder', title: 'Choose a folder' },
@@ -42,8 +44,16 @@ export function StartSteps({ isFirst = false, clone, onLeave }: StartStepsProps)
     <Card className="start">
       <StepList step={step} origin={origin} />
       {step === 'folder' && <FolderStep steps={steps} />}
-      {step === 'place' && <PlacePicker isNew={origin === 'here'} {...steps.placeForm} />}
+      {step === 'place' && (
+        <div className="stack">
+          <PlacePicker isNew={origin === 'here'} {...steps.placeForm} />
+          {origin === 'here' && <Encryption form={steps.encryption} />}
+        </div>
+      )}
       {step === 'push' && made && <FirstPush workspace={made} onLeave={onLeave} />}
+      {made && steps.recoveryKey !== undefined && (
+        <RecoveryKeyDialog name={made.name} recoveryKey={steps.recoveryKey} onClose={steps.onRecoveryKept} />
+      )}
       {problem !== undefined && (
         <div className="start-problem">
           <ErrorNotice error={problem} onMended={steps.retry} />
@@ -96,6 +106,24 @@ function FolderStep({ steps }: { readonly steps: Steps }) {
         error={steps.folderFault}
       />
     </div>
+  );
+}
+
+function Encryption({ form: { change, isOn, isTried, typed } }: { readonly form: EncryptionForm }) {
+  return (
+    <>
+      <Checkbox isSelected={isOn} onChange={(next) => change({ isOn: next, typed: NO_PASSWORD })}>
+        Encrypt: nobody reads it who has the place but no password
+      </Checkbox>
+      {isOn && (
+        <NewPassword
+          label="Password"
+          typed={typed}
+          onChange={(next) => change({ typed: next })}
+          isTried={isTried}
+        />
+      )}
+    </>
   );
 }
 

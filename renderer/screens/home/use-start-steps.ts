@@ -6,8 +6,9 @@ import { type Failed, toFailed } from '../../failures/failed.ts';
 import { useDo, useHost, useRefresh } from '../../host/use-host.tsx';
 import { useIsHere } from '../../host/use-is-here.ts';
 import { goTo } from '../../route.ts';
-import { showFailure } from '../../shell/toasts/toasts.tsx';
+import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
+import { NO_PASSWORD, passwordOf, type TypedPassword } from '../passwords/new-password.tsx';
 import {
   EMPTY_PLACE,
   fieldsOf,
@@ -24,6 +25,13 @@ export type Step = 'folder' | 'place' | 'push';
 /** Where the files are: on this computer, or pushed from another one. */
 export type Origin = 'here' | 'elsewhere';
 
+export interface EncryptionForm {
+  readonly isOn: boolean;
+  readonly typed: TypedPassword;
+  readonly change: (next: { readonly isOn?: boolean; readonly typed?: TypedPassword }) => void;
+  readonly isTried: boolean;
+}
+
 export interface Steps {
   readonly step: Step;
   readonly origin: Origin;
@@ -39,6 +47,10 @@ export interface Steps {
     readonly create: () => void;
   };
   readonly placeForm: PlaceFormProps;
+  readonly encryption: EncryptionForm;
+  /** Of a new encrypted repository, until its reader has kept it. */
+  readonly recoveryKey: string | undefined;
+  readonly onRecoveryKept: () => void;
   /** The workspace, once it exists. */
   readonly made: WorkspaceCard | undefined;
   readonly problem: Failed | undefined;
@@ -59,6 +71,7 @@ export function useStartSteps(clone?: string): Steps {
   const [made, setMade] = useState<WorkspaceCard>();
   const [problem, setProblem] = useState<Failed>();
   const [absent, setAbsent] = useState<string>();
+  const { onMade, passwordFor, ...encryption } = useEncryption(isPlaceTried);
   const credentials = useCredentials();
   const setUp = useSetUp(credentials);
   const faults = findFaults(place);
@@ -87,11 +100,13 @@ export function useStartSteps(clone?: string): Steps {
   const takePlace = () =>
     attempt(async () => {
       setPlaceTried(true);
-      if (Object.keys(faults).length > 0) return () => {};
-      const made = origin === 'here' ? await setUp.create(folder, place) : undefined;
+      const password = passwordFor(origin);
+      if (Object.keys(faults).length > 0 || password === undefined) return () => {};
+      const made = origin === 'here' ? await setUp.create(folder, place, password) : undefined;
       if (!made) await setUp.clone(folder, place);
       // The engine has them now.
       setPlace((before) => ({ ...before, typedKeys: undefined, token: '' }));
+      onMade(made);
       return () => (made ? take(made) : goTo('transfers'));
     });
   const goOn = () => {
@@ -112,6 +127,7 @@ export function useStartSteps(clone?: string): Steps {
       faults: isPlaceTried ? faults : {},
       credentials,
     },
+    ...encryption,
     absent: {
       folder: absent,
       close: () => setAbsent(undefined),
@@ -128,6 +144,36 @@ export function useStartSteps(clone?: string): Steps {
     retry: goOn,
   };
 }
+
+function useEncryption(isTried: boolean) {
+  const [form, setForm] = useState({ isOn: false, typed: NO_PASSWORD });
+  const [recoveryKey, setRecoveryKey] = useState<string>();
+  const isHere = useIsHere();
+  const encryption: EncryptionForm = {
+    ...form,
+    change: (next) => setForm((before) => ({ ...before, ...next })),
+    isTried,
+  };
+  return {
+    encryption,
+    recoveryKey,
+    onRecoveryKept: () => setRecoveryKey(undefined),
+    /** Null if nothing is to be encrypted, undefined if no valid password was typed. */
+    passwordFor: (origin: Origin) => (form.isOn && origin === 'here' ? passwordOf(form.typed) : null),
+    onMade(made: { readonly recoveryKey?: string } | undefined) {
+      setForm({ isOn: false, typed: NO_PASSWORD });
+      if (made?.recoveryKey === undefined) return;
+      if (isHere()) setRecoveryKey(made.recoveryKey);
+      else showToast(RECOVERY_KEY_UNSEEN);
+    },
+  };
+}
+
+const RECOVERY_KEY_UNSEEN = {
+  tone: 'danger',
+  title: 'The recovery key was not shown',
+  text: 'Make another one on Repositories, under Passwords.',
+} as const;
 
 /** An answer is ignored if the person has left, or has changed what it is about. */
 function useAttempts({
@@ -167,13 +213,21 @@ function placeAt(url: string | undefined): PlaceFields {
 function useSetUp(credentials: Credentials) {
   const refreshes = ['home.list'] as const;
   const add = useDo('home.addWorkspace', { refreshes });
-  const create = useDo('home.createWorkspace', { refreshes });
   const check = useDo('home.checkFolder');
   const host = useHost();
   const refresh = useRefresh();
-  const [isCloning, setCloning] = useState(false);
+  const [isWorking, setWorking] = useState(false);
+  const working = async <T>(work: () => Promise<T>): Promise<T> => {
+    setWorking(true);
+    try {
+      return await work();
+    } finally {
+      setWorking(false);
+      await refresh(...refreshes);
+    }
+  };
   return {
-    isBusy: add.isPending || check.isPending || create.isPending || isCloning,
+    isBusy: add.isPending || check.isPending || isWorking,
     check: check.mutateAsync,
     /** @returns Undefined if the folder is not a workspace. */
     addKnown: (root: string) =>
@@ -181,16 +235,15 @@ function useSetUp(credentials: Credentials) {
         if (error instanceof DrayError && error.code === 'notAWorkspace') return undefined;
         throw error;
       }),
-    create: (root: string, place: PlaceFields) =>
-      credentials.use(place, (remoteUrl) => create.mutateAsync({ root, remoteUrl, createsFolder: true })),
-    clone: async (root: string, place: PlaceFields) => {
-      setCloning(true);
-      try {
-        await credentials.use(place, (url) => startClone(host, { url, root }));
-      } finally {
-        setCloning(false);
-        await refresh(...refreshes);
-      }
-    },
+    /** Sent directly: the query client would keep the password and the recovery key in memory for minutes. */
+    create: (root: string, place: PlaceFields, password: string | null) =>
+      working(() =>
+        credentials.use(place, (remoteUrl) => {
+          const request = { root, remoteUrl, createsFolder: true };
+          return host.ask('home.createWorkspace', { ...request, ...(password === null ? {} : { password }) });
+        }),
+      ),
+    clone: (root: string, place: PlaceFields) =>
+      working(() => credentials.use(place, (url) => startClone(host, { url, root }))),
   };
 }

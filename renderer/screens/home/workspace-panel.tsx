@@ -1,5 +1,7 @@
+import { missingPasswordOf } from '../../../engine/api/missing-keys.ts';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { failureWords } from '../../failures/failure-words.ts';
+import { PasswordButton } from '../../failures/password-remedy.tsx';
 import '../../design/card.css';
 import './workspace-panel.css';
 import { type ReactNode, useRef, useState } from 'react';
@@ -170,6 +172,7 @@ function Pending({ root }: { readonly root: string }) {
   if (!look) return null;
   const { answeredAt, failedAt, failure, hasIncoming, incoming } = look;
   const toPush = sumToPush([look]);
+  const locked = failure && missingPasswordOf(failure);
   return (
     <p className="row faint small workspace-look">
       {hasIncoming && <Badge tone="accent">{incoming?.commits ? sumToPull([look])?.words : 'To pull'}</Badge>}
@@ -187,7 +190,13 @@ function Pending({ root }: { readonly root: string }) {
           Checked <Ago moment={answeredAt} />
         </span>
       )}
-      {failure && failedAt !== undefined && (
+      {locked && (
+        <>
+          <span>Locked</span>
+          <PasswordButton size="small" look="plain" locked={locked} />
+        </>
+      )}
+      {failure && !locked && failedAt !== undefined && (
         <span className="cut" title={failureWords(failure)}>
           The remote did not answer <Ago moment={failedAt} />: {failureWords(failure)}
         </span>

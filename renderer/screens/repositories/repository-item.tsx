@@ -1,4 +1,5 @@
 /** One repository: its figures, its growth, and its actions. */
+import { useState } from 'react';
 import type { RepositoryCard } from '../../../engine/api/host/repositories.ts';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
 import { Ago } from '../../design/ago.tsx';
@@ -9,6 +10,7 @@ import { formatAgo } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { hrefOf } from '../../route.ts';
+import { PasswordsDialog } from '../passwords/passwords-dialog.tsx';
 import { PRICE_NOT_KNOWN } from '../plan/price-words.ts';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
 import { useStartVerify } from '../start-verify.ts';
@@ -28,11 +30,12 @@ export interface RepositoryItemProps {
 const COMMITS_MAX = 10_000;
 
 export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: RepositoryItemProps) {
-  const { answeredAt, branch, failure, growth, knownAs, state, tip, url } = repository;
+  const { answeredAt, branch, failure, growth, isEncrypted, knownAs, state, tip, url } = repository;
   const verify = useStartVerify();
   const [first] = knownAs;
   const name = first?.name ?? addressOf(url);
   const workspace = knownAs.find(({ of }) => of !== 'user')?.of;
+  const [showsPasswords, setShowsPasswords] = useState(false);
   return (
     <li className="card repository">
       <header className="row repository-head">
@@ -47,6 +50,17 @@ export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: Rep
         </div>
         {isAsking && <Badge>Asking</Badge>}
         {branch !== undefined && <Badge>{branch}</Badge>}
+        {isEncrypted && workspace !== undefined && (
+          <>
+            <Badge>Encrypted</Badge>
+            <Button size="small" onPress={() => setShowsPasswords(true)}>
+              Passwords...<span className="unseen"> of {name}</span>
+            </Button>
+            {showsPasswords && (
+              <PasswordsDialog name={name} root={workspace} onClose={() => setShowsPasswords(false)} />
+            )}
+          </>
+        )}
         {workspace !== undefined && tip && (
           <Button size="small" icon="check" onPress={() => verify({ name, root: workspace })}>
             Verify

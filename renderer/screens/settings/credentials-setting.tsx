@@ -1,5 +1,6 @@
 /** Credentials: names, never values. Keys are added with their remotes, tokens with their machines. */
 import './credentials-setting.css';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { LeavingButton } from '../../design/controls/leaving-button.tsx';
 import { ConfirmDialog } from '../../design/overlays/dialog.tsx';
@@ -20,6 +21,10 @@ export function CredentialsSetting() {
   const { keep, keptBy, state: kept } = useKeyKeeper();
   const peers = useAsk('peers.list', {}, { onReturn: true });
   const logout = useDo('peers.logout', { refreshes: ['peers.list'] });
+  const opened = useAsk('passwords.list', {}, { onReturn: true }).data?.repositories ?? [];
+  const client = useQueryClient();
+  // What was read of the repository leaves the page too.
+  const lock = useDo('passwords.lock', { onSuccess: () => void client.resetQueries() });
   const [removing, setRemoving] = useState<Kept>();
   if (peers.isPending || !kept) return <Loading label="Loading saved credentials" />;
   const ofKeys = (kept?.profiles ?? []).map((profile) => ({
@@ -33,7 +38,12 @@ export function CredentialsSetting() {
     words: `Token of ${hostOf(peer)}${isEncrypted(peer) ? '' : ', sent unencrypted'}`,
     remove: () => logout.mutateAsync({ peer }),
   }));
-  const all: readonly Kept[] = [...ofKeys, ...ofPeers];
+  const ofRepositories = opened.map(({ address, check, id }) => ({
+    id: check,
+    words: `Key of ${address}, until Dray's engine ends`,
+    remove: () => lock.mutateAsync({ id, check }),
+  }));
+  const all: readonly Kept[] = [...ofKeys, ...ofPeers, ...ofRepositories];
   return (
     <div className="stack">
       {kept?.warning !== undefined && <Notice tone="warning">{kept.warning}</Notice>}

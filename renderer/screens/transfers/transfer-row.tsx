@@ -2,6 +2,7 @@
 import { Button as PlainButton } from 'react-aria-components/Button';
 import type { ErrorRecord } from '../../../engine/api/error.ts';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
+import type { MissingSecret } from '../../../engine/api/missing-keys.ts';
 import { Button, IconButton } from '../../design/controls/button.tsx';
 import { formatMoment, formatRate, formatSeconds } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
@@ -9,6 +10,7 @@ import { Progress } from '../../design/progress.tsx';
 import { Notice } from '../../design/states.tsx';
 import { ErrorNotice, GoButton } from '../../failures/failure.tsx';
 import { KeysButton } from '../../failures/keys-remedy.tsx';
+import { PasswordButton } from '../../failures/password-remedy.tsx';
 import { goTo } from '../../route.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import { StateBadge } from './state-badge.tsx';
@@ -38,7 +40,7 @@ export interface TransferRowProps {
 }
 
 export function TransferRow({ transfer, onAction, isMovable, isOpen, onOpen }: TransferRowProps) {
-  const { error, needsKeys, notice, order, state, title } = transfer;
+  const { error, needs, notice, order, state, title } = transfer;
   return (
     <div className={`transfer is-${transfer.state}`} data-transfer={transfer.id}>
       <div className="transfer-line">
@@ -101,11 +103,7 @@ export function TransferRow({ transfer, onAction, isMovable, isOpen, onOpen }: T
           tone={transfer.state === 'paused' ? 'paused' : 'accent'}
         />
       )}
-      {needsKeys !== undefined && (
-        <Notice tone="warning" actions={<KeysButton size="small" profile={needsKeys} />}>
-          Needs the keys of “{needsKeys}”. It continues once they are entered.
-        </Notice>
-      )}
+      {needs && <NeedsNotice needs={needs} />}
       {transfer.stall && <StallNotice stall={transfer.stall} onLog={() => onOpen(true)} />}
       {notice !== undefined && (
         <Notice tone={transfer.state === 'running' ? 'warning' : 'info'}>
@@ -122,6 +120,21 @@ export function TransferRow({ transfer, onAction, isMovable, isOpen, onOpen }: T
       )}
       {isOpen && <TransferDetails transfer={transfer} />}
     </div>
+  );
+}
+
+function NeedsNotice({ needs }: { readonly needs: MissingSecret }) {
+  if ('profile' in needs)
+    return (
+      <Notice tone="warning" actions={<KeysButton size="small" profile={needs.profile} />}>
+        Needs the keys of “{needs.profile}”. It continues once they are entered.
+      </Notice>
+    );
+  const { locked } = needs;
+  return (
+    <Notice tone="warning" actions={<PasswordButton size="small" locked={locked} />}>
+      Needs the password of {locked.address}. It continues once it is entered.
+    </Notice>
   );
 }
 

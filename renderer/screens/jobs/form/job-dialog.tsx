@@ -9,6 +9,7 @@ import { ErrorNotice } from '../../../failures/failure.tsx';
 import { useDo } from '../../../host/use-host.tsx';
 import { showToast } from '../../../shell/toasts/toasts.tsx';
 import { useWorkspaces } from '../../../shell/use-workspace.ts';
+import { JOBS_AND_PASSWORDS } from '../../passwords/passwords-dialog.tsx';
 import { triggerWords } from '../job-words.ts';
 import { FormField } from './form-field.tsx';
 import {
@@ -214,6 +215,7 @@ function Command(part: PartProps) {
     <>
       <Select label="What it does" choices={KINDS} value={kind} onChange={(next) => set({ kind: next })} />
       <Places {...part} />
+      <PasswordNotice form={form} />
       <FormField
         {...part}
         label="Options"
@@ -223,6 +225,13 @@ function Command(part: PartProps) {
       />
     </>
   );
+}
+
+/** A run asks nobody. */
+function PasswordNotice({ form: { kind, root } }: Pick<PartProps, 'form'>) {
+  const { all } = useWorkspaces();
+  const isEncrypted = all?.find((workspace) => workspace.root === root)?.isEncrypted ?? false;
+  return isEncrypted && !hasTwoPlaces(kind) ? <Notice>{JOBS_AND_PASSWORDS}</Notice> : null;
 }
 
 function Places(part: PartProps) {

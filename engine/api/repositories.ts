@@ -22,12 +22,13 @@ export interface MasterKeys {
 }
 
 export interface UpgradeRequest {
+  readonly dryRun?: boolean;
   /** How new content is stored from now on. Absent: as before. */
   readonly compression?: 'auto' | 'max' | 'off';
 }
 
 export interface UpgradeSummary {
-  readonly result: 'upgraded' | 'upToDate';
+  readonly result: 'upgraded' | 'wouldUpgrade' | 'upToDate';
   /** Branches and tags that were rewritten. */
   readonly refs: number;
   /** What a version must know from now on to use the repository. */

@@ -116,6 +116,8 @@ const ADVICE_BY_REASON: Readonly<Record<string, Advice>> = {
   'usage.notEmpty': { text: 'Choose another folder, or an empty one.' },
   'usage.noRemote': { text: 'Add it, or choose another.', go: { screen: 'remotes', label: 'Open Remotes' } },
   'damaged.verified': { text: 'The details name the files.' },
+  'damaged.notRepaired': { text: 'Another workspace may still have the files: repair from there too.' },
+  'unsupported.notUpgraded': { text: 'Update Dray everywhere, then upgrade the repository.' },
   'notFound.noMain': { text: 'Choose one of them.' },
 };
 

@@ -2,6 +2,8 @@
 import type { ErrorRecord } from '../error.ts';
 import type { RetentionEvent } from '../events.ts';
 import type { RetentionPolicy } from '../jobs.ts';
+import type { RepairSummary } from '../repair.ts';
+import type { UpgradeSummary } from '../repositories.ts';
 import type { InWorkspace, Nothing } from './in-workspace.ts';
 
 export interface RepositoriesRequests {
@@ -24,15 +26,27 @@ export interface RepositoriesRequests {
   'repositories.garbage': { input: { readonly id: string }; answer: RepositoryCard };
   /** The policy that is kept with the repository, if there is one. */
   'repositories.policy': { input: InWorkspace; answer: { readonly policy?: RetentionPolicy } };
-  /** Which commits this policy would keep and forget. Changes nothing. */
+  /** What an upgrade would write: `refs` branches and tags, beside the descriptor. Changes nothing. */
+  'repositories.planUpgrade': { input: InWorkspace; answer: UpgradeSummary };
+  /** Lets an older repository forget commits and collect garbage. */
+  'repositories.upgrade': { input: InWorkspace; answer: UpgradeSummary };
+  /** A dry run of a repair. It reads as a verification does. Emits `progress` and failed `check` events. */
+  'repositories.planRepair': { input: InWorkspace; answer: RepairSummary };
+  /** Which commits this policy would keep and forget, and which tags would be removed. Changes nothing. */
   'repositories.planForget': {
-    input: InWorkspace & { readonly policy: RetentionPolicy; readonly limit: number };
+    input: InWorkspace & {
+      readonly policy: RetentionPolicy;
+      readonly tags?: readonly string[];
+      readonly limit: number;
+    };
     answer: ForgetCounts & { readonly commits: readonly RetentionRow[] };
   };
   /** Fails with `conflict` if it would forget another number of commits than `expected`. */
   'repositories.forget': {
     input: InWorkspace & {
       readonly policy: RetentionPolicy;
+      /** Patterns of tags to remove, but for those that the policy keeps. */
+      readonly tags?: readonly string[];
       readonly save: boolean;
       readonly expected: number;
     };
@@ -44,6 +58,7 @@ interface ForgetCounts {
   /** Commits that stay. */
   readonly stay: number;
   readonly forgotten: number;
+  readonly removedTags: readonly string[];
 }
 
 /** Newest first. */

@@ -80,6 +80,8 @@ export type TransferOrder =
   | { readonly kind: 'switch'; readonly root: string; readonly branch: string }
   /** Checks existence and sizes of all that the remote's commits need. Fails with `damaged` if any is bad. */
   | { readonly kind: 'verify'; readonly root: string }
+  /** Puts back on the remote what this workspace still has. Fails with `damaged` if something is left. */
+  | { readonly kind: 'repair'; readonly root: string }
   /** Removes from the remote what no commit needs. A stopped one goes on with the next, by anybody. */
   | { readonly kind: 'gc'; readonly root: string; readonly graceSeconds?: number }
   | {

@@ -131,6 +131,7 @@ const order = v.variant('kind', [
   }),
   v.strictObject({ kind: v.literal('switch'), root, branch: filled }),
   v.strictObject({ kind: v.literal('verify'), root }),
+  v.strictObject({ kind: v.literal('repair'), root }),
   v.strictObject({ kind: v.literal('gc'), root, graceSeconds: v.exactOptional(whole) }),
   v.strictObject({
     kind: v.literal('copy'),
@@ -150,11 +151,13 @@ const order = v.variant('kind', [
   }),
 ]);
 
+/** Patterns of tags. */
+const tags = v.exactOptional(v.pipe(v.array(v.pipe(filled, v.maxLength(1_000))), v.maxLength(100)));
 const kept = v.exactOptional(upTo(1_000_000));
 const policy = v.strictObject({
   ...{ keepLast: kept, keepDaily: kept, keepWeekly: kept, keepMonthly: kept },
   keepWithin: v.exactOptional(v.pipe(filled, v.maxLength(100))),
-  keepTags: v.exactOptional(v.pipe(v.array(v.pipe(filled, v.maxLength(1_000))), v.maxLength(100))),
+  keepTags: tags,
 });
 
 const KEY_MAX = 8_192;
@@ -390,8 +393,11 @@ export const HOST_INPUTS: Inputs = {
   'repositories.measure': v.strictObject({ id: filled }),
   'repositories.garbage': v.strictObject({ id: filled }),
   'repositories.policy': v.strictObject(inWorkspace),
-  'repositories.planForget': v.strictObject({ ...inWorkspace, policy, limit: upTo(COMMITS_MAX) }),
-  'repositories.forget': v.strictObject({ ...inWorkspace, policy, save: v.boolean(), expected: whole }),
+  'repositories.planUpgrade': v.strictObject(inWorkspace),
+  'repositories.upgrade': v.strictObject(inWorkspace),
+  'repositories.planRepair': v.strictObject(inWorkspace),
+  'repositories.planForget': v.strictObject({ ...inWorkspace, policy, tags, limit: upTo(COMMITS_MAX) }),
+  'repositories.forget': v.strictObject({ ...inWorkspace, policy, tags, save: v.boolean(), expected: whole }),
 
   'passwords.list': nothing,
   'passwords.unlock': v.strictObject({ ...sealed, password: secret }),

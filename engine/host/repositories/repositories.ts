@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { DrayError, type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import type { RepositoryCard, RepositoryCost } from '../../api/host/repositories.ts';
+import type { UpgradeRequest } from '../../api/repositories.ts';
 import { Budget } from '../../base/budget.ts';
 import { readVerified, type VerifyRecord } from '../../jobs/history/last-verified.ts';
 import { hasKnownPrices, storageDollarsFor } from '../../model/prices.ts';
@@ -51,8 +52,19 @@ export const REPOSITORIES: HandlersOf<'repositories'> = {
     const record = await openRepositoryFile(host).change(id, (known) => known && { ...known, garbage });
     return cardMaker(host)(place, record);
   },
+  'repositories.planUpgrade': async ({ root }, call) => upgradeOf(call, root, { dryRun: true }),
+  'repositories.upgrade': async ({ root }, call) => upgradeOf(call, root),
+  'repositories.planRepair': async ({ root }, call) => {
+    const { repair } = await import('../../jobs/repair/repair.ts');
+    return repair(jobContextOf(call, root), { dryRun: true });
+  },
   ...RETENTION,
 };
+
+async function upgradeOf(call: HostCall, root: string, request: UpgradeRequest = {}) {
+  const { upgrade } = await import('../../jobs/remotes/upgrade.ts');
+  return upgrade(jobContextOf(call, root), request);
+}
 
 /** @throws `notFound` */
 function findPlace(host: HostState, id: string): KnownPlace {

@@ -49,7 +49,7 @@ describe('the retention policy of a repository', () => {
     ]);
     expect(await client.ask('repositories.policy', { root })).toEqual({});
     const done = await client.ask('repositories.forget', { root, policy, save: true, expected: 2 });
-    expect(done).toEqual({ stay: 2, forgotten: 2 });
+    expect(done).toEqual({ stay: 2, forgotten: 2, removedTags: [] });
     expect(await client.ask('repositories.policy', { root })).toEqual({ policy });
     const { commits } = await client.ask('history.list', { root, limit: 10 });
     expect(commits.map(({ isForgotten = false }) => isForgotten)).toEqual([false, false, true, true]);

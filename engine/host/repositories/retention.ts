@@ -1,5 +1,6 @@
 /** The retention policy of a repository for a window: read, tried without changing anything, and applied. */
 import type { RetentionEvent } from '../../api/events.ts';
+import { given } from '../../api/given.ts';
 import type { AnswerOf } from '../../api/host.ts';
 import type { ForgetRequest } from '../../api/jobs.ts';
 import { forget } from '../../jobs/retention/forget.ts';
@@ -21,16 +22,17 @@ export const RETENTION: Retention = {
       return policy ? { policy } : {};
     }),
 
-  'repositories.planForget': async ({ limit, policy, root }, call) => {
+  'repositories.planForget': async ({ limit, policy, root, tags }, call) => {
     const commits: AnswerOf<'repositories.planForget'>['commits'][number][] = [];
-    const { forgotten, stay } = await run(call, root, { policy, dryRun: true }, ({ type: _, ...commit }) => {
+    const request = { policy, ...given({ tags }), dryRun: true };
+    const { forgotten, removedTags, stay } = await run(call, root, request, ({ type: _, ...commit }) => {
       if (commits.length < limit) commits.push(commit);
     });
-    return { commits, forgotten, stay };
+    return { commits, forgotten, removedTags, stay };
   },
 
   'repositories.forget': async ({ root, ...request }, call) => {
-    const { forgotten, stay } = await run(call, root, request, () => {});
+    const { forgotten, removedTags, stay } = await run(call, root, request, () => {});
     // What a collection would free is another amount now.
     if (forgotten > 0)
       for (const { id, knownAs } of findKnownPlaces(call.host).values())
@@ -39,7 +41,7 @@ export const RETENTION: Retention = {
             const { garbage: _, ...rest } = known ?? {};
             return known && (rest as typeof known);
           });
-    return { forgotten, stay };
+    return { forgotten, removedTags, stay };
   },
 };
 

@@ -11,6 +11,7 @@ import type {
   VerifySummary,
 } from '../../api/jobs.ts';
 import { formatPlural } from '../../api/numbers.ts';
+import type { RepairSummary } from '../../api/repair.ts';
 import type { FilterRule, TransferSummary, TreePairRequest } from '../../api/trees.ts';
 import { trimEnd } from '../../api/trim-ends.ts';
 import { readWorkspaceCard } from '../workspace-card.ts';
@@ -21,6 +22,7 @@ export type TransferOutcome =
   | RestoreSummary
   | VerifySummary
   | CollectSummary
+  | RepairSummary
   | TransferSummary;
 
 /** @param onWorkspace Called once the folder of a clone is a workspace, which remains if the clone fails. */
@@ -61,6 +63,10 @@ export async function runTransfer(
     case 'verify': {
       const { verifyAndRecord } = await import('../../jobs/history/last-verified.ts');
       return verifyAndRecord(contextIn(order.root), {});
+    }
+    case 'repair': {
+      const { repair } = await import('../../jobs/repair/repair.ts');
+      return repair(contextIn(order.root), {});
     }
     case 'gc': {
       const { collectGarbage } = await import('../../jobs/collect/collect.ts');
@@ -119,6 +125,9 @@ export async function cleanUpAfter(
     case 'switch':
     case 'verify':
       // Their partial files are in the workspace's own folder, and the next run removes them.
+      return;
+    case 'repair':
+      // What it has stored stays: the next one finds less to do.
       return;
     case 'gc':
       // The next collection goes on where this one was stopped.
@@ -193,6 +202,8 @@ export function titleOf(order: TransferOrder): string {
       return `Switch ${lastPart(order.root)} to ${order.branch}`;
     case 'verify':
       return `Verify ${lastPart(order.root)}`;
+    case 'repair':
+      return `Repair ${lastPart(order.root)}`;
     case 'gc':
       return `Collect garbage of ${lastPart(order.root)}`;
     case 'copy':

@@ -3,6 +3,7 @@ import { DrayError, messageWithoutAdvice, toErrorRecord } from '../../api/error.
 import type { CollectSummary, ConnectionFlags, JobContext, Throttle, VerifySummary } from '../../api/jobs.ts';
 import { type MissingSecret, missingSecretOf } from '../../api/missing-keys.ts';
 import { formatAffected, formatCount } from '../../api/numbers.ts';
+import type { RepairSummary } from '../../api/repair.ts';
 import type { MasterKeys } from '../../api/repositories.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
 import { billedPlaceOf, cleanUpAfter, runTransfer, type TransferOutcome } from './transfer-jobs.ts';
@@ -115,6 +116,7 @@ function noteUsage(
 function faultOf(summary: TransferOutcome): DrayError | undefined {
   if ('damaged' in summary) return summary.missing + summary.damaged > 0 ? notWhole(summary) : undefined;
   if ('removedObjects' in summary) return undefined;
+  if ('left' in summary) return summary.left > 0 ? notRepaired(summary) : undefined;
   return summary.failed > 0 ? someFailed(summary.failed) : undefined;
 }
 
@@ -123,6 +125,17 @@ function notWhole({ affectedPaths, damaged, missing }: VerifySummary): DrayError
   return new DrayError('damaged', `${objects}: ${formatAffected(affectedPaths)}.`, {
     advice: 'A workspace that still has those files puts them back with "dray repair".',
     data: { reason: 'verified', missing, damaged },
+  });
+}
+
+function notRepaired({ affectedPaths, left, leftInBranch }: RepairSummary): DrayError {
+  const where =
+    leftInBranch === 0
+      ? 'Only older commits, or other branches and tags, are affected'
+      : formatAffected(affectedPaths);
+  return new DrayError('damaged', `${formatCount(left)} still missing or damaged: ${where}.`, {
+    advice: 'Another workspace may still have the files: run "dray repair" there.',
+    data: { reason: 'notRepaired', left },
   });
 }
 

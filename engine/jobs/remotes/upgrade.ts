@@ -8,7 +8,9 @@
  */
 import type { JobContext } from '../../api/jobs.ts';
 import type { UpgradeRequest, UpgradeSummary } from '../../api/repositories.ts';
+import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { type Descriptor, readDescriptor, upgradeDescriptor } from '../../repository/descriptor.ts';
+import { FEATURE_COLLECTION } from '../../repository/document.ts';
 import { listAnyRefs, type RefKind, writeAnyRef } from '../../repository/refs.ts';
 import { checkSameRepository, notARepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
@@ -16,7 +18,10 @@ import { openSessionRemote } from '../session/opened-remote.ts';
 
 const KINDS: readonly RefKind[] = ['heads', 'tags'];
 
-export async function upgrade(context: JobContext, request: UpgradeRequest = {}): Promise<UpgradeSummary> {
+export async function upgrade(
+  context: JobContext,
+  { dryRun = false, ...request }: UpgradeRequest = {},
+): Promise<UpgradeSummary> {
   using session = await openSession(context, 'upgrade');
   await using remote = await openSessionRemote(session);
   const { store } = remote;
@@ -24,6 +29,7 @@ export async function upgrade(context: JobContext, request: UpgradeRequest = {})
   const found = await readDescriptor(store, call);
   if (!found) throw notARepository(store, { isUnmet: false });
   checkSameRepository(store, session.config.remotes[session.remoteName]!.repository, found.id);
+  if (dryRun) return planUpgrade(store, found, call);
   const isChanged = await upgradeDescriptor(store, request, call);
   let refs = 0;
   // Another machine may make or move a ref during a pass: passes go on until one finds nothing to change.
@@ -42,6 +48,18 @@ export async function upgrade(context: JobContext, request: UpgradeRequest = {})
   keepCompression(session, descriptor);
   const { features, layout } = descriptor;
   const result = isChanged || refs > 0 ? 'upgraded' : 'upToDate';
+  return { result, refs, features, compression: layout.compression ?? 'off' };
+}
+
+async function planUpgrade(
+  store: ObjectStore,
+  { features, layout }: Descriptor,
+  call: CallOptions,
+): Promise<UpgradeSummary> {
+  const found = await Promise.all(KINDS.map((kind) => listAnyRefs(store, kind, call)));
+  const refs = found.flat().filter(({ collects }) => !collects).length;
+  const isNeeded = refs > 0 || !features.includes(FEATURE_COLLECTION);
+  const result = isNeeded ? 'wouldUpgrade' : 'upToDate';
   return { result, refs, features, compression: layout.compression ?? 'off' };
 }
 

@@ -10,6 +10,7 @@ import { formatAgo } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { hrefOf } from '../../route.ts';
+import { RepairButton } from '../mend/mend-button.tsx';
 import { PasswordsDialog } from '../passwords/passwords-dialog.tsx';
 import { PRICE_NOT_KNOWN } from '../plan/price-words.ts';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
@@ -61,6 +62,7 @@ export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: Rep
             )}
           </>
         )}
+        {workspace !== undefined && isDamaged(repository) && <RepairButton name={name} root={workspace} />}
         {workspace !== undefined && tip && (
           <Button size="small" icon="check" onPress={() => verify({ name, root: workspace })}>
             Verify
@@ -146,6 +148,10 @@ function costWords({ cost }: RepositoryCard) {
   if (storageDollars === 0) return { value: '$0', note: `your own disk${requests}` };
   const of = basis === 'stored' ? 'all stored bytes' : 'the newest version only';
   return { value: formatDollars(storageDollars + requestDollars), note: `for ${of}${requests}` };
+}
+
+function isDamaged({ verified }: RepositoryCard): boolean {
+  return verified !== undefined && verified.missing + verified.damaged > 0;
 }
 
 function verifiedWords({ verified }: RepositoryCard) {

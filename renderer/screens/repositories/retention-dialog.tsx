@@ -18,12 +18,14 @@ import {
   countError,
   formOfPolicy,
   isSamePolicy,
+  patternsOf,
   policyOf,
   type RetentionForm,
   withinError,
 } from './retention-form.ts';
 
 const ROWS_MAX = 2_000;
+const TAGS_NAMED_MAX = 5;
 
 export interface RetentionDialogProps {
   readonly name: string;
@@ -55,28 +57,31 @@ function Rules({
 }: RetentionDialogProps & { readonly saved: RetentionPolicy | undefined }) {
   const [form, setForm] = useState(() => formOfPolicy(saved));
   const [isKept, setKept] = useState(true);
+  const [gone, setGone] = useState('');
+  const tags = patternsOf(gone);
   const [isAsked, setAsked] = useState(false);
   const policy = policyOf(form);
   const plan = useAsk(
     'repositories.planForget',
-    { root, policy: policy ?? {}, limit: ROWS_MAX },
+    { root, policy: policy ?? {}, ...tags, limit: ROWS_MAX },
     { when: policy !== undefined, keepsPrevious: true },
   );
   const apply = useDo('repositories.forget', { refreshes: ['history.list'] });
   // While the rules change, the rows of the earlier ones are shown, and nothing can be applied.
   const found = policy && !plan.isPlaceholderData && !plan.error ? plan.data : undefined;
   const forgotten = found?.forgotten ?? 0;
+  const removedTags = found?.removedTags ?? [];
+  const what = goneWords(forgotten, removedTags.length);
   const isNew = isKept && !isSamePolicy(policy, saved);
   const submit = () => {
     if (!policy || !found) return;
-    const done =
-      forgotten === 0 ? `The rules of ${name} are saved` : `Forgot ${commitsOf(forgotten)} of ${name}`;
+    const done = what === '' ? `The rules of ${name} are saved` : `Forgot ${what} of ${name}`;
     apply.mutate(
-      { root, policy, save: isKept, expected: forgotten },
+      { root, policy, ...tags, save: isKept, expected: forgotten },
       {
         onSuccess: () => {
           showToast({ tone: 'success', title: done });
-          (forgotten > 0 ? onForgot : onClose)();
+          (what === '' ? onClose : onForgot)();
         },
         // The history may have changed: the rows show it.
         onError: () => void plan.refetch(),
@@ -84,7 +89,15 @@ function Rules({
     );
   };
   if (isAsked)
-    return <Confirm name={name} forgotten={forgotten} onClose={() => setAsked(false)} onConfirm={submit} />;
+    return (
+      <Confirm
+        name={name}
+        forgotten={forgotten}
+        removedTags={removedTags}
+        onClose={() => setAsked(false)}
+        onConfirm={submit}
+      />
+    );
   return (
     <Dialog
       title={`Retention of ${name}`}
@@ -96,18 +109,25 @@ function Rules({
         <>
           <Button onPress={onClose}>Cancel</Button>
           <Button
-            look={forgotten > 0 ? 'danger' : 'primary'}
-            isDisabled={!found || (forgotten === 0 && !isNew)}
+            look={what === '' ? 'primary' : 'danger'}
+            isDisabled={!found || (what === '' && !isNew)}
             isPending={apply.isPending}
-            onPress={() => (forgotten > 0 ? setAsked(true) : submit())}
+            onPress={() => (what === '' ? submit() : setAsked(true))}
           >
-            {forgotten > 0 ? `Forget ${commitsOf(forgotten)}...` : 'Save the rules'}
+            {what === '' ? 'Save the rules' : `Forget ${what}...`}
           </Button>
         </>
       }
     >
       <div className="stack">
         <RuleFields form={form} set={(change) => setForm((before) => ({ ...before, ...change }))} />
+        <Field
+          label="Tags to forget (optional)"
+          help="Patterns, such as draft-*. These tags are removed now, but for those that the rules keep. They are no rule, and are not kept."
+          value={gone}
+          onChange={setGone}
+          isCode
+        />
         <Checkbox isSelected={isKept} onChange={setKept}>
           Keep these rules with the repository, for jobs and other machines
         </Checkbox>
@@ -120,6 +140,7 @@ function Rules({
           <>
             <p role="status">
               {found && `Would forget ${commitsOf(forgotten)} and keep ${formatCount(found.stay)}.`}
+              {removedTags.length > 0 && ` Would remove ${tagsOf(removedTags)}.`}
             </p>
             {plan.data ? (
               <Verdicts rows={plan.data.commits} of={plan.data.stay + plan.data.forgotten} />
@@ -138,29 +159,49 @@ function commitsOf(count: number): string {
   return formatPlural(count, 'commit');
 }
 
+function goneWords(commits: number, tags: number): string {
+  const parts = [
+    ...(commits > 0 ? [commitsOf(commits)] : []),
+    ...(tags > 0 ? [formatPlural(tags, 'tag')] : []),
+  ];
+  return parts.join(' and ');
+}
+
+/** Names a few. */
+function tagsOf(tags: readonly string[]): string {
+  const more = tags.length - TAGS_NAMED_MAX;
+  const named = tags.slice(0, TAGS_NAMED_MAX).join(', ');
+  const rest = more > 0 ? ` and ${formatCount(more)} more` : '';
+  return `the ${tags.length === 1 ? 'tag' : 'tags'} ${named}${rest}`;
+}
+
 interface ConfirmProps {
   readonly name: string;
   readonly forgotten: number;
+  readonly removedTags: readonly string[];
   readonly onClose: () => void;
   readonly onConfirm: () => void;
 }
 
-function Confirm({ name, forgotten, onClose, onConfirm }: ConfirmProps) {
-  const commits = commitsOf(forgotten);
+function Confirm({ name, forgotten, removedTags, onClose, onConfirm }: ConfirmProps) {
+  const what = goneWords(forgotten, removedTags.length);
   return (
     <ConfirmDialog
-      title={`Forget ${commits} of ${name}?`}
+      title={`Forget ${what} of ${name}?`}
       isOpen
       isDanger
       onClose={onClose}
-      action={`Forget ${commits}`}
+      action={`Forget ${what}`}
       onConfirm={onConfirm}
     >
-      <p>
-        {forgotten === 1 ? 'It stays' : 'They stay'} in the log, but {forgotten === 1 ? 'its' : 'their'} files
-        can no longer be read, here and on every other machine. There is no undo. The next collection of
-        garbage removes from the store what only {forgotten === 1 ? 'it' : 'they'} needed.
-      </p>
+      {removedTags.length > 0 && <p>Removes {tagsOf(removedTags)}.</p>}
+      {forgotten > 0 && (
+        <p>
+          {forgotten === 1 ? 'It stays' : 'They stay'} in the log, but {forgotten === 1 ? 'its' : 'their'}{' '}
+          files can no longer be read, here and on every other machine. There is no undo. The next collection
+          of garbage removes from the store what only {forgotten === 1 ? 'it' : 'they'} needed.
+        </p>
+      )}
     </ConfirmDialog>
   );
 }
@@ -205,7 +246,7 @@ function RuleFields({
           error={withinError(form.within)}
         />
         <Field
-          label="Tags"
+          label="Tags to keep"
           help="Patterns, such as v*"
           value={form.tags}
           onChange={(tags) => set({ tags })}

@@ -1,4 +1,5 @@
 /** The rules of a retention policy as fields of a form. */
+import { given } from '../../../engine/api/given.ts';
 import type { RetentionPolicy } from '../../../engine/api/jobs.ts';
 
 export interface RetentionForm {
@@ -46,16 +47,21 @@ export function policyOf(form: RetentionForm): RetentionPolicy | undefined {
   const { daily, last, monthly, tags, weekly, within } = form;
   if ([last, daily, weekly, monthly].some((text) => countError(text) !== undefined)) return undefined;
   if (withinError(within) !== undefined) return undefined;
-  const patterns = tags.split(/\s+/).filter((pattern) => pattern !== '');
   const policy: RetentionPolicy = {
     ...countOf('keepLast', last),
     ...countOf('keepDaily', daily),
     ...countOf('keepWeekly', weekly),
     ...countOf('keepMonthly', monthly),
     ...(within.trim() === '' ? {} : { keepWithin: within.trim() }),
-    ...(patterns.length === 0 ? {} : { keepTags: patterns }),
+    ...given({ keepTags: patternsOf(tags).tags }),
   };
   return Object.keys(policy).length === 0 ? undefined : policy;
+}
+
+/** No name of a tag has a space. */
+export function patternsOf(text: string): { readonly tags?: readonly string[] } {
+  const tags = text.split(/\s+/).filter((pattern) => pattern !== '');
+  return tags.length === 0 ? {} : { tags };
 }
 
 function countOf<Name extends string>(name: Name, text: string): { readonly [K in Name]?: number } {

@@ -14,6 +14,7 @@ import { Progress } from '../../design/progress.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { useHost, useTransfers } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
+import { MendButton } from '../mend/mend-button.tsx';
 import { StateBadge } from '../transfers/state-badge.tsx';
 import { describeFiles, isOver } from '../transfers/transfer-words.ts';
 import { CollectDialog } from './collect-dialog.tsx';
@@ -47,7 +48,13 @@ export function Space({ repository, name, root, onCard, onForgot }: SpaceProps) 
           Nobody has checked here yet how much of it is kept. A check reads all commits and lists the store.
         </p>
       )}
-      {check.error && <ErrorNotice error={check.error} lead={`The space of ${name} was not checked.`} />}
+      {check.error && (
+        <ErrorNotice
+          error={check.error}
+          lead={`The space of ${name} was not checked.`}
+          actions={<MendButton error={check.error} name={name} root={root} onUpgraded={check.start} />}
+        />
+      )}
       {collection && <Collecting transfer={collection} />}
       <div className="row space-actions">
         {check.listed === undefined ? (

@@ -13,6 +13,7 @@ import { KeysButton } from '../../failures/keys-remedy.tsx';
 import { PasswordButton } from '../../failures/password-remedy.tsx';
 import { goTo } from '../../route.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
+import { MendButton } from '../mend/mend-button.tsx';
 import { StateBadge } from './state-badge.tsx';
 import { TransferDetails } from './transfer-details.tsx';
 import { StallNotice } from './transfer-stall.tsx';
@@ -114,6 +115,7 @@ export function TransferRow({ transfer, onAction, isMovable, isOpen, onOpen }: T
       {error && error.code !== 'aborted' && (
         <Failure
           error={error}
+          order={order}
           onRetry={() => onAction(transfer, 'retry')}
           onPushEmptied={() => onAction(transfer, 'pushEmptied')}
         />
@@ -140,11 +142,12 @@ function NeedsNotice({ needs }: { readonly needs: MissingSecret }) {
 
 interface FailureProps {
   readonly error: ErrorRecord;
+  readonly order: Transfer['order'];
   readonly onRetry: () => void;
   readonly onPushEmptied: () => void;
 }
 
-function Failure({ error, onRetry, onPushEmptied }: FailureProps) {
+function Failure({ error, order, onRetry, onPushEmptied }: FailureProps) {
   return (
     <ErrorNotice
       error={error}
@@ -152,6 +155,9 @@ function Failure({ error, onRetry, onPushEmptied }: FailureProps) {
       actions={
         <div className="row">
           <GoButton size="small" error={error} />
+          {'root' in order && (
+            <MendButton error={error} name={nameOf(order.root)} root={order.root} onUpgraded={onRetry} />
+          )}
           {error.code === 'manyEmptied' && (
             <Button size="small" onPress={onPushEmptied}>
               Push them as they are
@@ -164,6 +170,11 @@ function Failure({ error, onRetry, onPushEmptied }: FailureProps) {
       }
     />
   );
+}
+
+/** The folder's name, as Home has it. */
+function nameOf(root: string): string {
+  return root.split(/[/\\]/).at(-1) || root;
 }
 
 /** Figures are in columns, so that rows can be compared. */
@@ -207,6 +218,7 @@ const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> = {
   restore: 'history',
   switch: 'branch',
   verify: 'check',
+  repair: 'check',
   gc: 'repositories',
   copy: 'copy',
   sync: 'refresh',

@@ -84,6 +84,7 @@ export function describeBytes(transfer: Transfer): string {
 export function describeFiles(transfer: Transfer): string {
   if (transfer.order.kind === 'verify') return describeVerified(transfer);
   if (transfer.order.kind === 'gc') return describeCollected(transfer);
+  if (transfer.order.kind === 'repair') return describeRepaired(transfer);
   const { filesDone, filesTotal, isCounting } = transfer;
   if (filesTotal === undefined || (isOver(transfer) && filesDone === filesTotal))
     return formatPlural(filesDone, 'file');
@@ -100,6 +101,12 @@ function describeVerified({ filesDone, filesTotal, summary }: Transfer): string 
 /** The size of a listing is no progress, so only the end has bytes. */
 function describeFreed({ summary }: Transfer): string {
   return summary && 'removedBytes' in summary ? `${formatBytes(Number(summary.removedBytes))} freed` : '';
+}
+
+function describeRepaired({ summary }: Transfer): string {
+  return summary && 'uploadedObjects' in summary
+    ? `${formatPlural(Number(summary.uploadedObjects), 'object')} stored again`
+    : '';
 }
 
 function describeCollected({ filesDone, phase, summary }: Transfer): string {
@@ -171,6 +178,8 @@ export function describeOrder(order: TransferOrder): string {
       return `Branch ${order.branch} to ${order.root}`;
     case 'verify':
       return `All that the commits of ${order.root} need, on its remote`;
+    case 'repair':
+      return `What the remote of ${order.root} has lost, from there`;
     case 'gc':
       return `What no commit of ${order.root} needs, on its remote`;
     case 'copy':

@@ -3,17 +3,17 @@
  * of each old one. What is needed of an old pack then lies elsewhere, so it becomes a candidate of the round
  * that is about to begin.
  *
- * The new pack has a name that no pack ever had, so no candidate has it. If another round begins in between,
- * this one does not; and if that condemns the new pack before the relocation names it, the relocation counts
- * for nothing (`relocations.ts`), and the old pack stays.
+ * The new pack was not there before, so it is no candidate: one whose name is taken gets a salt. If another
+ * round begins in between, this one does not; and if that condemns the new pack before the relocation names
+ * it, the relocation counts for nothing (`relocations.ts`), and the old pack stays.
  */
 import { hash as hashOf } from 'node:crypto';
 import { TaskSet } from '../../base/task-set.ts';
-import type { BlobHash } from '../../model/entry.ts';
+import type { BlobHash, PackHash } from '../../model/entry.ts';
 import type { ObjectBytes } from '../../remotes/object-store.ts';
 import { createCollectionView } from '../../repository/collection/collection-view.ts';
 import { packKey, relocationKey } from '../../repository/keys.ts';
-import { PackBuilder } from '../../repository/packs/pack.ts';
+import { type BuiltPack, PackBuilder } from '../../repository/packs/pack.ts';
 import { PACK_MAX_BYTES, type PackedBlob } from '../../repository/packs/pack-format.ts';
 import { parsePack } from '../../repository/packs/pack-index.ts';
 import { type Move, writeRelocation } from '../../repository/packs/relocation.ts';
@@ -55,7 +55,8 @@ export async function repack(
   const { signal } = tools.context;
   const view = createCollectionView(tools.store, { signal });
   await view.refresh();
-  const repacker = new Repacker(tools);
+  const isTaken = (pack: PackHash) => view.avoids(packKey(pack)) || mark.hasMoved(pack);
+  const repacker = new Repacker(tools, isTaken);
   const wanted = sparse.filter(({ pack }) => !view.avoids(relocationKey(pack)));
   for await (const { from, read } of readPacks(tools, wanted)) {
     const { pack } = from;
@@ -115,12 +116,15 @@ function ignore(): void {}
 class Repacker {
   readonly emptied: SparsePack[] = [];
   readonly #tools: WalkTools;
+  readonly #isTaken: (pack: PackHash) => boolean;
   #builder = new PackBuilder();
   #blobs = new Set<BlobHash>();
   #moving: Moving[] = [];
 
-  constructor(tools: WalkTools) {
+  /** @param isTaken Of packs that may go, or have moved. */
+  constructor(tools: WalkTools, isTaken: (pack: PackHash) => boolean) {
     this.#tools = tools;
+    this.#isTaken = isTaken;
   }
 
   get sizeBytes(): number {
@@ -144,17 +148,21 @@ class Repacker {
     const { limit, store } = this.#tools;
     const { signal } = this.#tools.context;
     const run = <T>(task: () => Promise<T>) => limit.run(task, { bytes: 0, signal });
-    this.#builder.addSalt();
-    const { bytes, hash } = this.#builder.finish();
+    const first = this.#builder.finish(this.#isTaken);
     this.#builder = new PackBuilder();
     this.#blobs = new Set();
     this.#moving = [];
-    const key = packKey(hash);
-    await run(() =>
-      store.put(key, bytes, { condition: { absent: true }, checksum: { sha256: hash }, signal }),
-    );
+    const put = ({ bytes, hash }: BuiltPack) => {
+      const checksum = { sha256: hash };
+      return run(() => store.put(packKey(hash), bytes, { condition: { absent: true }, checksum, signal }));
+    };
+    // What is there may be a candidate of the round that is about to begin.
+    const { written } = await put(first);
+    const built = written ? first : salted(first);
+    if (!written) await put(built);
+    const { bytes, hash } = built;
     // A store may answer 200 and keep nothing.
-    const stored = await run(() => store.head(key, { signal }));
+    const stored = await run(() => store.head(packKey(hash), { signal }));
     if (stored?.sizeBytes !== bytes.length) return;
     const tasks = new TaskSet(signal);
     for (const { from, moves, sizeBytes } of moving)
@@ -171,4 +179,12 @@ class Repacker {
     await tasks.settle();
     tasks.end();
   }
+}
+
+/** The same blobs at the same offsets, under a name that no pack ever had. */
+function salted({ blobs, bytes }: BuiltPack): BuiltPack {
+  const builder = new PackBuilder(bytes.length);
+  for (const { hash, offset, sizeBytes } of blobs)
+    builder.add(hash, bytes.subarray(offset, offset + sizeBytes));
+  return builder.finish(() => true);
 }

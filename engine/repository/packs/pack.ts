@@ -66,12 +66,6 @@ export class PackBuilder {
     return offset;
   }
 
-  /** Gives the pack a name that no pack ever had. */
-  addSalt(): void {
-    const salt = randomBytes(SALT_BYTES);
-    this.add(hashOf('sha256', salt, 'hex') as BlobHash, salt);
-  }
-
   /** Copies all blobs of another pack. */
   addAll(other: PackBuilder): void {
     for (const { hash, offset, sizeBytes, storedBytes = sizeBytes } of other.#blobs.values())
@@ -88,7 +82,8 @@ export class PackBuilder {
     const blobs = [...this.#blobs.values()];
     let built = this.#build();
     if (isTaken(built.hash)) {
-      this.addSalt();
+      const salt = randomBytes(SALT_BYTES);
+      this.add(hashOf('sha256', salt, 'hex') as BlobHash, salt);
       built = this.#build();
     }
     this.#isFinished = true;

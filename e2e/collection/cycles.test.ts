@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { collectGarbage } from '../../engine/jobs/collect/collect.ts';
 import { verify } from '../../engine/jobs/history/verify.ts';
 import { push } from '../../engine/jobs/push/push.ts';
@@ -10,10 +11,10 @@ import { forget } from '../../engine/jobs/retention/forget.ts';
 import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
 import { type Draw, drawFrom } from '../seeded-draw.ts';
 
-const VERSIONS = 12;
+const VERSIONS = runBudget({ short: 12, long: 50 });
 const KEPT = 5;
 const RATIO_MAX = 1.3;
-const FILES = 400;
+/** Every other file is noise, the others compress well. */
 const FILE_BYTES_MAX = 20_000;
 /** Larger than the bound of packs. */
 const LARGE_BYTES = 1_100_000;
@@ -28,15 +29,47 @@ function bytesBelow(folder: string): number {
   );
 }
 
-/** 2 % of the files change, and as many as 1 % of the first are new; a large one changes now and then. */
-function edit(sandbox: Sandbox, draw: Draw, files: number): number {
-  const write = (index: number) =>
-    sandbox.write(`work/${pathOf(index)}`, draw.noise(1 + draw.below(FILE_BYTES_MAX)));
-  for (let count = Math.ceil(files * 0.02); count > 0; count -= 1) write(draw.below(files));
-  const grown = files + Math.ceil(FILES * 0.01);
-  for (let index = files; index < grown; index += 1) write(index);
+/** The files of the dataset, and the number of the next one. */
+interface Dataset {
+  readonly draw: Draw;
+  readonly files: number;
+  readonly live: Set<number>;
+  next: number;
+}
+
+function write(sandbox: Sandbox, { draw }: Dataset, index: number): void {
+  const sizeBytes = 1 + draw.below(FILE_BYTES_MAX);
+  const content = index % 2 === 0 ? draw.noise(sizeBytes) : textOf(draw, sizeBytes);
+  sandbox.write(`work/${pathOf(index)}`, content);
+}
+
+function textOf(draw: Draw, sizeBytes: number): string {
+  const lines = Array.from(
+    { length: Math.ceil(sizeBytes / 20) },
+    () => `measured,${draw.below(1_000_000)},kept`,
+  );
+  return lines.join('\n');
+}
+
+function add(sandbox: Sandbox, dataset: Dataset, files: number): void {
+  for (let count = Math.ceil(files); count > 0; count -= 1) {
+    write(sandbox, dataset, dataset.next);
+    dataset.live.add(dataset.next++);
+  }
+}
+
+/** 2 % of the files change, 1 % are new, 0.5 % go; a large one changes now and then. */
+function edit(sandbox: Sandbox, dataset: Dataset): void {
+  const { draw, files, live } = dataset;
+  const before = [...live];
+  for (let count = Math.ceil(files * 0.02); count > 0; count -= 1) write(sandbox, dataset, draw.of(before));
+  for (let count = Math.ceil(files * 0.005); count > 0; count -= 1) {
+    const gone = draw.of(before);
+    rmSync(sandbox.path('work', pathOf(gone)), { force: true });
+    live.delete(gone);
+  }
+  add(sandbox, dataset, files * 0.01);
   if (draw.chance(20)) sandbox.write('work/large', Buffer.alloc(LARGE_BYTES, draw.noise(64)));
-  return grown;
 }
 
 async function init(sandbox: Sandbox, workspace: string, store: string) {
@@ -47,16 +80,15 @@ async function init(sandbox: Sandbox, workspace: string, store: string) {
 }
 
 describe('cycles of a version, forget and gc', () => {
-  it(
-    `keep the store within ${RATIO_MAX} of a new one of the ${KEPT} versions that stay`,
-    async () => {
+  it.each(runBudget({ short: [400], long: [400, 1_500] }))(
+    `of %i files keep the store within ${RATIO_MAX} of a new one of the ${KEPT} versions that stay`,
+    async (files) => {
       using sandbox = createSandbox();
-      const draw = drawFrom(7);
+      const dataset: Dataset = { draw: drawFrom(7), files, live: new Set(), next: 0 };
       const context = await init(sandbox, 'work', 'store');
-      for (let index = 0; index < FILES; index += 1)
-        sandbox.write(`work/${pathOf(index)}`, draw.noise(1 + draw.below(FILE_BYTES_MAX)));
-      for (let version = 1, files = FILES; version <= VERSIONS; version += 1) {
-        if (version > 1) files = edit(sandbox, draw, files);
+      add(sandbox, dataset, files);
+      for (let version = 1; version <= VERSIONS; version += 1) {
+        if (version > 1) edit(sandbox, dataset);
         await push(context, { message: `${version}` });
         await forget(context, { policy: { keepLast: KEPT } });
         await collectGarbage(context, { graceSeconds: 0 });

@@ -8,7 +8,7 @@ import { byPath, countedEntries, entriesArbitrary, fileEntry } from '../entries.
 import { hashOfChunks } from '../packs/chunked-blob.ts';
 import { buildManifest } from './build-manifest.ts';
 import { type EntryChange, type Manifest, totalsOfEntries } from './manifest.ts';
-import { decodeSegment, type EncodedSegment } from './segment.ts';
+import { decodeSegment, type EncodedSegment, type KeysToAvoid } from './segment.ts';
 import { SEGMENT_MAX_CHUNKS } from './segment-cutter.ts';
 
 /** Stored segments in memory, with counts of loads and stores. */
@@ -16,9 +16,15 @@ function createSegments() {
   const stored = new Map<SegmentHash, Uint8Array>();
   const counts = { loads: 0, stores: 0 };
   const load = async (hash: SegmentHash) => decodeSegment(hash, stored.get(hash) as Uint8Array);
-  const build = (base: Manifest | undefined, changes: readonly EntryChange[], batch = 1_000) =>
+  const build = (
+    base: Manifest | undefined,
+    changes: readonly EntryChange[],
+    batch = 1_000,
+    avoid?: KeysToAvoid,
+  ) =>
     buildManifest({
       base,
+      avoid,
       changes: inBatches(changes, batch),
       loadBaseEntries: (segment) => {
         counts.loads += 1;
@@ -177,6 +183,23 @@ describe('building a manifest', () => {
     const { manifest } = await build(undefined, additions(countedEntries(1_000)));
     expect(manifest).toEqual({ kind: 'inline', entries: countedEntries(1_000) });
     expect(counts).toEqual({ loads: 0, stores: 0 });
+  });
+
+  it('stores a single segment after a first collection, unless it is small', async () => {
+    const avoid = { round: 1, avoids: () => false };
+    const segments = createSegments();
+    const entries = countedEntries(65);
+    const { manifest } = await segments.build(undefined, additions(entries), 10, avoid);
+    expect(manifest).toMatchObject({ kind: 'segments', segments: [{ files: 65 }] });
+    expect(await segments.entriesOf(manifest)).toEqual(entries);
+    expect(segments.counts).toEqual({ loads: 0, stores: 1 });
+    expect((await segments.build(manifest, [], 10, avoid)).manifest).toEqual(manifest);
+    const [first] = entries;
+    const small = await segments.build(manifest, [{ path: first!.path }], 10, avoid);
+    expect(small.manifest).toEqual({ kind: 'inline', entries: entries.slice(1) });
+    expect(segments.counts.stores).toBe(1);
+    const large = await segments.build(small.manifest, additions(entries.slice(0, 1)), 10, avoid);
+    expect(large.manifest).toEqual(manifest);
   });
 
   it('reads and writes one segment, rarely a second, for one changed file', async () => {

@@ -58,17 +58,14 @@ export interface BuiltManifest {
 export async function buildManifest(options: BuildManifestOptions): Promise<BuiltManifest> {
   const base = options.base ?? EMPTY_MANIFEST;
   const segments = base.kind === 'segments' ? base.segments : [];
-  const { avoid, onSegment } = options;
-  const output = new ManifestOutput({ baseSegments: segments, onSegment, avoid });
+  const { avoid, loadBaseEntries, onSegment } = options;
+  const loadSegment = loadBaseEntries;
+  const output = new ManifestOutput({ baseSegments: segments, onSegment, loadSegment, avoid });
   const changes = new ChangeCursor(options.changes);
   try {
     if (base.kind === 'inline') await applyChanges(base.entries, changes, undefined, output);
     else await applyToSegments(segments, changes, output, options);
-    let manifest = await output.finish();
-    if (manifest.kind === 'segments' && manifest.segments.length === 1) {
-      const [only] = manifest.segments as readonly [SegmentRef];
-      manifest = { kind: 'inline', entries: await options.loadBaseEntries(only) };
-    }
+    const manifest = await output.finish();
     return { manifest, totals: totalsOfManifest(manifest) };
   } finally {
     await Promise.all([output.settle(), changes.close()]);

@@ -30,8 +30,8 @@ export interface JoinManifestOptions {
 export async function joinManifest(
   options: JoinManifestOptions,
 ): Promise<{ readonly manifest: Manifest; readonly totals: Totals }> {
-  const { avoid, onSegment } = options;
-  const output = new ManifestOutput({ baseSegments: [], onSegment, avoid });
+  const { avoid, loadSegment, onSegment } = options;
+  const output = new ManifestOutput({ baseSegments: [], onSegment, loadSegment, avoid });
   try {
     for await (const piece of options.pieces) {
       checkAborted(options.signal);
@@ -42,9 +42,7 @@ export async function joinManifest(
       const entries = 'segment' in piece ? await options.loadSegment(piece.segment) : piece.entries;
       for (const entry of entries) if (output.add(entry)) await output.cut();
     }
-    let manifest = await output.finish();
-    if (manifest.kind === 'segments' && manifest.segments.length === 1)
-      manifest = { kind: 'inline', entries: await options.loadSegment(manifest.segments[0]!) };
+    const manifest = await output.finish();
     return { manifest, totals: totalsOfManifest(manifest) };
   } finally {
     await output.settle();

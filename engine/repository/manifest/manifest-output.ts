@@ -1,6 +1,6 @@
 /** Takes the entries of a manifest in order, cuts them into segments and stores the new ones. */
 import type { Entry, SegmentHash } from '../../model/entry.ts';
-import { EMPTY_MANIFEST, type Manifest, type SegmentRef } from './manifest.ts';
+import { EMPTY_MANIFEST, entryCount, type Manifest, type SegmentRef } from './manifest.ts';
 import { type EncodedSegment, encodeSegment, type KeysToAvoid } from './segment.ts';
 import { SegmentCutter } from './segment-cutter.ts';
 
@@ -8,8 +8,15 @@ export interface ManifestOutputOptions {
   /** Segments that are already stored. */
   readonly baseSegments: readonly SegmentRef[];
   readonly onSegment: (segment: EncodedSegment) => Promise<void>;
+  readonly loadSegment: (segment: SegmentRef) => Promise<readonly Entry[]> | readonly Entry[];
   readonly avoid?: KeysToAvoid | undefined;
 }
+
+/**
+ * A collection keeps a forgotten commit as it is, with the entries inside it, and removes its segments. So
+ * after a first collection, no more entries lie inside than take about 4 KiB.
+ */
+const INLINE_ENTRIES_MAX = 64;
 
 const STORES_AT_ONCE = 8;
 
@@ -21,8 +28,8 @@ export class ManifestOutput {
   readonly #storing = new Set<Promise<void>>();
   #entries: Entry[] = [];
   /**
-   * The first segment, held until there is a second one: a single segment goes into the commit and is never
-   * stored.
+   * The first segment, held until there is a second one: a single segment may go into the commit, and is not
+   * stored then.
    */
   #first: readonly Entry[] | undefined;
 
@@ -59,14 +66,23 @@ export class ManifestOutput {
     this.#segments.push(segment);
   }
 
-  /**
-   * The manifest, once all of its segments are stored. A single segment stays a list only when it was reused.
-   */
+  /** The manifest, once all of its segments are stored. */
   async finish(): Promise<Manifest> {
     if (this.#entries.length > 0) await this.cut();
+    if (this.#first && this.#fitsInside(this.#first.length)) return { kind: 'inline', entries: this.#first };
+    await this.#placeFirst();
     await Promise.all(this.#storing);
-    if (this.#first) return { kind: 'inline', entries: this.#first };
-    return this.#segments.length === 0 ? EMPTY_MANIFEST : { kind: 'segments', segments: this.#segments };
+    const [only, ...others] = this.#segments;
+    if (!only) return EMPTY_MANIFEST;
+    if (others.length === 0 && this.#fitsInside(entryCount(only)))
+      return { kind: 'inline', entries: await this.#options.loadSegment(only) };
+    return { kind: 'segments', segments: this.#segments };
+  }
+
+  /** Whether a single segment of so many entries lies inside its commit. */
+  #fitsInside(entries: number): boolean {
+    const { avoid } = this.#options;
+    return avoid === undefined || avoid.round === 0 || entries <= INLINE_ENTRIES_MAX;
   }
 
   /** Waits for all stores in flight, whether they succeed or fail. */

@@ -22,7 +22,7 @@ export interface SegmentRef extends Totals {
 export type Manifest =
   /** At most one segment: the entries are inside the commit. */
   | { readonly kind: 'inline'; readonly entries: readonly Entry[] }
-  /** Written with at least two segments; in order, none empty, no overlap. */
+  /** In order, none empty, no overlap. One alone is written if it is too large to lie inside. */
   | { readonly kind: 'segments'; readonly segments: readonly SegmentRef[] };
 
 /** One change from a commit to the next. Without `entry`: the path is removed. */

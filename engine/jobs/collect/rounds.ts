@@ -10,6 +10,7 @@ import { createHeapBound } from '../../base/heap-bound.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import {
   type CollectionState,
+  lostState,
   readCollectionState,
   type StoredState,
   writeCollectionState,
@@ -297,8 +298,7 @@ async function isOutdated(
   if (!ahead) return false;
   const current = await readCollectionState(store, { signal });
   if (!isAhead(ahead, current?.state.round)) return true;
-  const message = `collection.json at ${store.address} is missing, or older than refs/${ahead.name} says.`;
-  throw new DrayError('damaged', `${message} Nothing was removed.`, { data: { ref: ahead.name } });
+  throw lostState(store, ahead.name);
 }
 
 /** In the order in which they were forgotten. */

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RepairRequest } from '../../api/repair.ts';
+import { noise } from '../../peer/peer.fixture.ts';
 import { collectGarbage } from '../collect/collect.ts';
 import { branch } from '../history/refs.ts';
 import { verify } from '../history/verify.ts';
@@ -251,6 +252,64 @@ describe('repair of content', () => {
     expect(await repaired({ readDataPercent: 100 })).toMatchObject({ leftInBranch: 0 });
     expect(await verified('main')).toMatchObject(WHOLE);
     await expectCloneEqual();
+  });
+});
+
+describe('repair of the state of a collection', () => {
+  const statePath = () => `${remote}/collection.json`;
+  const state = () => JSON.parse(readFileSync(statePath(), 'utf8'));
+
+  /** After two collections; the content `old` was removed by the second one. */
+  async function collected(): Promise<void> {
+    for (const name of ['older', 'old']) {
+      sandbox.write(`work/${name}`, noise(1_500_000, name.length));
+      await pushed();
+      rmSync(`${root}/${name}`);
+      await pushed();
+      await forget(testContext(root), { policy: { keepLast: 1 } });
+      await collectGarbage(testContext(root), { graceSeconds: 0 });
+    }
+  }
+
+  async function expectSafe(before: { readonly round: number }) {
+    expect(state()).toMatchObject({ phase: 'done', candidates: [] });
+    expect(state().round).toBeGreaterThan(before.round);
+    // What was removed comes back under another key, and a collection goes on.
+    sandbox.write('work/old', noise(1_500_000, 3));
+    await pushed();
+    expect(keysBelow(remote, 'objects').filter((key) => key.includes('.'))).toHaveLength(1);
+    await forget(testContext(root), { policy: { keepLast: 1 } });
+    expect((await collectGarbage(testContext(root), { graceSeconds: 0 })).round).toBeGreaterThan(
+      before.round,
+    );
+    expect(await verified()).toMatchObject(WHOLE);
+  }
+
+  it.each([
+    ['is missing', () => rmSync(statePath())],
+    ['is damaged', () => writeFileSync(statePath(), '{')],
+    ['is older than the refs', () => writeFileSync(statePath(), JSON.stringify({ ...state(), round: 1 }))],
+  ])('makes it again from the stored lists where it %s', async (_, harm) => {
+    await collected();
+    const before = state();
+    harm();
+    const refused = { code: 'damaged', data: { key: 'collection.json' } };
+    await expect(collectGarbage(testContext(root), {})).rejects.toMatchObject(refused);
+    sandbox.write('work/more', 'more');
+    await expect(pushed()).rejects.toMatchObject(refused);
+    expect(await repaired({ dryRun: true })).toMatchObject({ result: 'wouldRepair', found: 1 });
+    expect(await repaired()).toMatchObject({ result: 'repaired', found: 1, left: 0 });
+    await expectSafe(before);
+    rmSync(statePath());
+    expect(await repaired()).toMatchObject({ result: 'repaired', found: 1, left: 0 });
+  });
+
+  it('refuses if lists are lost as well, says why, and writes nothing', async () => {
+    await collected();
+    rmSync(statePath());
+    rmSync(`${remote}/collection`, { recursive: true });
+    await expect(repaired()).rejects.toMatchObject({ code: 'damaged', data: { reason: 'listsLost' } });
+    expect(keysBelow(remote, '').filter((key) => key.startsWith('collection'))).toEqual([]);
   });
 });
 

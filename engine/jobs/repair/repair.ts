@@ -4,6 +4,7 @@
  * 1. Find what is missing or damaged, as `dray verify` does.
  * 2. Put missing documents back that the index still has: equal names prove equal bytes.
  * 3. Retire the keys of what is damaged. A damaged object is never overwritten.
+ *    A lost state of the collection is made again first (`restore-state.ts`).
  * 4. Store lost content again from the working copy: under its own key if that is free, else under a new one,
  *    which a commit on top of the branch names.
  * 5. Look again, and report what is left.
@@ -17,17 +18,19 @@ import type { RepairRequest, RepairSummary } from '../../api/repair.ts';
 import { isDamage } from '../../base/read-checked.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
+import { readDescriptor } from '../../repository/descriptor.ts';
 import { COLLECTION_KEY, COLLECTION_PREFIX, isContentKey, REFS_PREFIX } from '../../repository/keys.ts';
 import { commitEvent } from '../history/log.ts';
 import { isFinding, type VerifyTools } from '../history/verify/findings.ts';
 import { type Damage, findDamage } from '../history/verify.ts';
 import { restoreBase } from '../push/push.ts';
 import { warnIfUnsafe } from '../session/conditional-writes.ts';
-import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
+import { type LinkedRepository, linkRepository, notARepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { findKnownDocuments, withDocuments } from './known-documents.ts';
 import { restoreBranch } from './restore-branch.ts';
+import { restoreState } from './restore-state.ts';
 import { retireKeys } from './retire-keys.ts';
 import { findUnnamed } from './unnamed-commits.ts';
 
@@ -140,11 +143,14 @@ class Repairer {
     const session = this.#session;
     // Without refs that can be read, nobody can be told which keys are retired.
     if ([...damage.documents].some((key) => key.startsWith(REFS_PREFIX))) return NOTHING_SENT;
+    // Before the workspace looks at the state, which would be one of no collection.
+    if (damage.documents.has(COLLECTION_KEY)) await this.#restoreState();
     const link = await linkRepository(session, this.#tools.store, session.state.branch);
     if (!link.tip) return NOTHING_SENT;
     await warnIfUnsafe(session, this.#tools.store, link);
-    const { left, objects, replaced } = await this.#restoreDocuments(link, damage);
-    if (left.some((key) => key === COLLECTION_KEY || key.startsWith(COLLECTION_PREFIX))) return NOTHING_SENT;
+    const { left: found, objects, replaced } = await this.#restoreDocuments(link, damage);
+    const left = found.filter((key) => key !== COLLECTION_KEY);
+    if (left.some((key) => key.startsWith(COLLECTION_PREFIX))) return NOTHING_SENT;
     const isThere = [...objects].filter(([, { isMissing }]) => !isMissing).map(([key]) => key);
     // A missing document is not retired: another workspace may put it back.
     const present = await Promise.all(left.map((key) => this.#isThere(key)));
@@ -166,6 +172,13 @@ class Repairer {
       if (!isFinding(error)) throw error;
       return NOTHING_SENT;
     }
+  }
+
+  async #restoreState(): Promise<void> {
+    const { store } = this.#tools;
+    const descriptor = await readDescriptor(store, { signal: this.#session.context.signal });
+    if (!descriptor) throw notARepository(store, { isUnmet: false });
+    await restoreState({ ...this.#tools, repository: descriptor.id });
   }
 
   /**

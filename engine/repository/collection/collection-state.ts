@@ -10,8 +10,9 @@
  */
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
+import { DrayError } from '../../api/error.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
-import { checkSchema, damaged, FEATURE_COLLECTION, FORMAT, parseDocument } from '../document.ts';
+import { checkSchema, FEATURE_COLLECTION, FORMAT, parseDocument } from '../document.ts';
 import { COLLECTION_KEY, isHash } from '../keys.ts';
 
 const STATE_MAX_BYTES = 16 * 1024 * 1024;
@@ -65,11 +66,26 @@ export async function readCollectionState(
   if (!read) return undefined;
   const state = checkSchema(COLLECTION_KEY, stateSchema, parseDocument(COLLECTION_KEY, read.bytes));
   if (repository !== undefined && state.repository !== repository)
-    throw damaged(
-      COLLECTION_KEY,
-      `it belongs to the repository ${state.repository}, and this one is ${repository}`,
-    );
+    throw otherRepository(state.repository, repository);
   return { state, etag: read.etag };
+}
+
+function otherRepository(found: string, repository: string): DrayError {
+  const message = `${COLLECTION_KEY} is damaged: it belongs to the repository ${found}, and this one is ${repository}.`;
+  return new DrayError('damaged', message, { data: { key: COLLECTION_KEY, reason: 'otherRepository' } });
+}
+
+/**
+ * Refs get the number of a round only once the state has it, and the state never goes back.
+ * @param ref A ref that knows a later round than the state.
+ */
+export function lostState(store: ObjectStore, ref: string): DrayError {
+  const message = `${COLLECTION_KEY} at ${store.address} is missing, or older than refs/${ref} says.`;
+  return new DrayError('damaged', message, {
+    data: { key: COLLECTION_KEY, ref },
+    advice: 'Run "dray repair": it makes the state again from the lists that are stored.',
+    command: 'dray repair',
+  });
 }
 
 /**

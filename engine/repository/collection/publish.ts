@@ -15,6 +15,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { moveRef, readRef, type StoredRef, writeAnyRef } from '../refs.ts';
+import { lostState } from './collection-state.ts';
 import type { CollectionView } from './collection-view.ts';
 
 /** After this many lost races for the ref a writer gives up. */
@@ -52,13 +53,17 @@ export interface PublishedRef {
   readonly before: StoredRef | undefined;
 }
 
-/** @throws `conflict` after 100 lost races, and what `prepare` throws */
+/** @throws `conflict` after 100 lost races, `damaged` if the state is lost, and what `prepare` throws */
 export async function publish(options: PublishOptions): Promise<PublishedRef> {
   const { clock, name, signal, store } = options;
   const call = signal ? { signal } : {};
   let { tip } = options;
   for (let race = 0; race < RACES_MAX; race += 1) {
-    if (tip && options.view && tip.epoch > options.view.round) await options.view.refresh();
+    if (tip && options.view && tip.epoch > options.view.round) {
+      await options.view.refresh();
+      // Without the state nobody knows which keys to avoid.
+      if (tip.epoch > options.view.round) throw lostState(store, name);
+    }
     const commit = await options.prepare(tip);
     if (tip && commit === tip.commit) return { commit, before: tip };
     checkAborted(signal);

@@ -31,11 +31,28 @@ export function advancedMark(uuid: string, commit: CommitHash): string {
   return `${baseMark(uuid, commit)} advanced`;
 }
 
+/** The base and the tip: a pull reads each of them several times, and an inline manifest takes long to parse. */
+const DECODED_MAX = 2;
+const decodedCommits = new WeakMap<Session, Map<CommitHash, Commit>>();
+
 /**
  * Reads a commit from the index's cache, or from the store by one request, two when the bytes arrive damaged.
  * @throws `damaged`, also when the commit is missing
  */
 export async function fetchCommit(session: Session, store: ObjectStore, hash: CommitHash): Promise<Commit> {
+  const decoded = decodedCommits.get(session) ?? new Map<CommitHash, Commit>();
+  decodedCommits.set(session, decoded);
+  const commit = decoded.get(hash) ?? (await readCommitOf(session, store, hash));
+  // The commits that were used last stay.
+  decoded.delete(hash);
+  decoded.set(hash, commit);
+  for (const oldest of decoded.keys()) {
+    if (decoded.size > DECODED_MAX) decoded.delete(oldest);
+  }
+  return commit;
+}
+
+async function readCommitOf(session: Session, store: ObjectStore, hash: CommitHash): Promise<Commit> {
   const cached = session.index.settings.cachedCommit(hash);
   if (cached) return decodeCommit(hash, cached);
   const { signal } = session.context;

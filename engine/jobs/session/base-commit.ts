@@ -31,7 +31,7 @@ export function advancedMark(uuid: string, commit: CommitHash): string {
   return `${baseMark(uuid, commit)} advanced`;
 }
 
-/** The base and the tip: a pull reads each of them several times, and an inline manifest takes long to parse. */
+/** The base and the tip: a pull reads both several times, and an inline manifest takes long to parse. */
 const DECODED_MAX = 2;
 const decodedCommits = new WeakMap<Session, Map<CommitHash, Commit>>();
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DrayError } from '../api/error.ts';
 import type { PasswordChange } from '../api/host/passwords.ts';
 import type { Transfer } from '../api/host/transfers.ts';
 import { missingPasswordOf } from '../api/missing-keys.ts';
@@ -109,6 +110,24 @@ describe('a password that is typed into a window', () => {
       expect(readFileSync(fixture.sandbox.path('copy', 'list.txt'), 'utf8')).toBe('grey heron\n');
     } finally {
       await next.host.close();
+    }
+  });
+
+  it('can be typed although the environment names a password file that is not there', async () => {
+    await pushOne();
+    await fixture.host.close();
+    const { client, host } = fixture.reopen();
+    try {
+      const path = fixture.sandbox.path('gone');
+      host.setEnvironment({ ...fixture.environment, DRAY_PASSWORD_FILE: path });
+      const read = () => client.ask('history.list', { root, limit: 10 });
+      const error: unknown = await read().catch((failed: unknown) => failed);
+      expect(error).toMatchObject({ code: 'noPassword', data: { path, reason: 'passwordSource' } });
+      const { check, id } = missingPasswordOf(error as DrayError)!;
+      await client.ask('passwords.unlock', { check, id, password: PASSWORD });
+      expect((await read()).commits).toHaveLength(1);
+    } finally {
+      await host.close();
     }
   });
 

@@ -22,6 +22,14 @@ describe('The words for an error', () => {
     expect(commandDetail(error)).toBeUndefined();
   });
 
+  it('say why the environment gives no password, and that the repository is locked', () => {
+    const data = { remote: 's3://b/p', repository: 'r', check: 'c', reason: 'passwordSource' };
+    const error = new DrayError('noPassword', 'The password file /gone does not exist.', { data });
+    expect(failureWords(error)).toBe(
+      'The password file /gone does not exist. The repository at s3://b/p is encrypted, and is locked here.',
+    );
+  });
+
   it('name what is missing, and lead to the screen that mends it', () => {
     const gone = new DrayError('usage', 'There is no profile "lab".', {
       data: { profile: 'lab', reason: 'noProfile' },

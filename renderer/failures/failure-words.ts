@@ -21,7 +21,7 @@ export function failureWords(error: Failed): string {
   const profile = missingKeysOf(error);
   if (profile !== undefined) return keysWords(profile, error);
   const locked = missingPasswordOf(error);
-  if (locked) return `The repository at ${locked.address} is encrypted, and is locked here.`;
+  if (locked) return lockedWords(locked.address, error);
   return peerWords(error) ?? ownWords(error) ?? messageWithoutAdvice(error);
 }
 
@@ -30,6 +30,11 @@ export function commandDetail({ data = {} }: Failed): { advice: string; command?
   const { advice, command } = data;
   if (typeof advice !== 'string' || advice === '') return undefined;
   return { advice, ...(typeof command === 'string' ? { command } : {}) };
+}
+
+function lockedWords(address: string, error: Failed): string {
+  const locked = `The repository at ${address} is encrypted, and is locked here.`;
+  return error.data?.reason === 'passwordSource' ? `${messageWithoutAdvice(error)} ${locked}` : locked;
 }
 
 function peerWords(error: Failed): string | undefined {

@@ -22,14 +22,15 @@ export async function findPassword(
   { address, check, id }: Pick<LockedRepository, 'address'> & Partial<LockedRepository>,
   question: string,
 ): Promise<string> {
+  const data = { remote: address, ...(id === undefined ? {} : { repository: id, check }) };
   const password =
-    (await configuredPassword(context, 'DRAY_PASSWORD')) ?? (await context.askPassword?.(question));
+    (await configuredPassword(context, 'DRAY_PASSWORD', data)) ?? (await context.askPassword?.(question));
   if (password !== undefined && password !== '') return password;
   throw new DrayError(
     'noPassword',
     `The repository at ${address} is encrypted, and there is no password for it.`,
     {
-      data: { remote: address, ...(id === undefined ? {} : { repository: id, check }) },
+      data,
       advice: 'Set DRAY_PASSWORD, DRAY_PASSWORD_FILE or DRAY_PASSWORD_COMMAND, or run Dray at a terminal.',
     },
   );
@@ -64,8 +65,27 @@ export async function findNewPassword(context: PasswordContext, variable: string
   return password;
 }
 
-/** Undefined if the environment says nothing. @throws `noPassword` for what gives none */
+/**
+ * Undefined if the environment says nothing.
+ *
+ * @param of the repository, for the error's data: a window asks for its password
+ * @throws `noPassword` for a file or command that gives none
+ */
 async function configuredPassword(
+  context: PasswordContext,
+  variable: string,
+  of: Readonly<Record<string, unknown>> = {},
+): Promise<string | undefined> {
+  try {
+    return await readConfigured(context, variable);
+  } catch (error) {
+    if (!(error instanceof DrayError)) throw error;
+    const { cause, code, data, message } = error;
+    throw new DrayError(code, message, { data: { ...data, ...of, reason: 'passwordSource' }, cause });
+  }
+}
+
+async function readConfigured(
   { environment, signal }: PasswordContext,
   variable: string,
 ): Promise<string | undefined> {

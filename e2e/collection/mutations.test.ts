@@ -42,9 +42,11 @@ const RULES: Readonly<Record<string, readonly [scenario: string, takeOut: () => 
       vi.doMock(`${ENGINE}/jobs/collect/repack.ts`, async (original) => {
         const real = await original<typeof import('../../engine/jobs/collect/repack.ts')>();
         const repack: typeof real.repack = ({ store, ...tools }, options) => {
-          const put: typeof store.put = async (...call) => {
-            if (!call[0].startsWith('relocations/')) return store.put(...call);
-            late.push(() => store.put(...call));
+          const put: typeof store.put = async (key, bytes, call = {}) => {
+            if (!key.startsWith('relocations/')) return store.put(key, bytes, call);
+            // The signal of its own call has fired by then.
+            const { signal: _, ...rest } = call;
+            late.push(() => store.put(key, bytes, rest));
             return { written: true, etag: 'x' };
           };
           return real.repack({ ...tools, store: { ...store, put } }, options);
@@ -55,7 +57,8 @@ const RULES: Readonly<Record<string, readonly [scenario: string, takeOut: () => 
         const real = await original<typeof import('../../engine/jobs/collect/condemned-keys.ts')>();
         const removeCondemned: typeof real.removeCondemned = async (...call) => {
           await real.removeCondemned(...call);
-          for (const put of late.splice(0)) await put();
+          // Those of a collector that was killed are never written.
+          for (const put of late.splice(0)) await put().catch(() => undefined);
         };
         return { ...real, removeCondemned };
       });
@@ -122,7 +125,7 @@ describe('without a rule, some order loses content', () => {
       deviations: 2,
     });
     await expect(orders).rejects.toThrow(
-      /^after the run, (heads\/.* lacks|a new commit names) |, which is missing/,
+      /^after (?:the run|another collection), (?:heads\/.* lacks|a new commit names) |, which is missing/,
     );
   }
 

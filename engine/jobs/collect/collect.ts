@@ -133,8 +133,8 @@ function forecastOf(
 ): CollectSummary['requests'] {
   const lists = Math.ceil(objects / KEY_LIST_KEYS_MAX);
   const newPacks = Math.ceil(repacked.writtenBytes / packTarget);
-  // The state, the avoid lists before and after, each old pack and its relocation, and a new pack twice.
-  const repackReads = repacked.packs === 0 ? 0 : 2 * (1 + avoidLists + repacked.packs + newPacks);
+  // The state, the avoid lists before and after, each old pack and its relocation; a new pack three times.
+  const repackReads = repacked.packs === 0 ? 0 : 2 * (1 + avoidLists + repacked.packs + newPacks) + newPacks;
   const counts = {
     // The last avoid list is looked at, since the new one may be joined to it.
     reads: sofar.reads + lists + repackReads + Math.min(1, avoidLists),

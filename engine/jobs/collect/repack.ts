@@ -152,15 +152,12 @@ class Repacker {
     this.#builder = new PackBuilder();
     this.#blobs = new Set();
     this.#moving = [];
-    const put = ({ bytes, hash }: BuiltPack) => {
-      const checksum = { sha256: hash };
-      return run(() => store.put(packKey(hash), bytes, { condition: { absent: true }, checksum, signal }));
-    };
-    // What is there may be a candidate of the round that is about to begin.
-    const { written } = await put(first);
-    const built = written ? first : salted(first);
-    if (!written) await put(built);
-    const { bytes, hash } = built;
+    // What was listed may be a candidate of the round that is about to begin. The answer of the write does
+    // not tell: one that is sent again counts as written if the same content is there.
+    const isThere = (await run(() => store.head(packKey(first.hash), { signal }))) !== undefined;
+    const { bytes, hash } = isThere ? salted(first) : first;
+    const call = { condition: { absent: true }, checksum: { sha256: hash }, signal } as const;
+    await run(() => store.put(packKey(hash), bytes, call));
     // A store may answer 200 and keep nothing.
     const stored = await run(() => store.head(packKey(hash), { signal }));
     if (stored?.sizeBytes !== bytes.length) return;

@@ -1,4 +1,4 @@
-import { createCipheriv, createHash } from 'node:crypto';
+import { createCipheriv, createHash, hash as hashOf } from 'node:crypto';
 import {
   cpSync,
   mkdirSync,
@@ -378,6 +378,23 @@ describe('The keys of an encrypted repository', () => {
     await expect(own).rejects.toMatchObject({ code: 'usage' });
     await removeKey(withPassword(work, 'third'), added.key.id);
     await expect(clone('e', 'other')).rejects.toMatchObject({ code: 'wrongPassword' });
+  });
+
+  it('that somebody put there to hold others up are listed, not tried, and can be removed', async () => {
+    await start();
+    const keys = join(made.sandbox.path('store'), 'keys');
+    const text = readdirSync(keys)
+      .map((id) => readFileSync(join(keys, id), 'utf8'))
+      .find((slot) => slot.includes('argon2id'))!
+      .replace('"passes": 3', '"passes": 1000000');
+    const id = hashOf('sha256', text, 'hex');
+    writeFileSync(join(sandbox.path('store'), 'keys', id), text);
+    const { damaged, keys: listed } = await listKeys(testContext(work));
+    expect(damaged).toEqual([expect.stringContaining(id)]);
+    expect(listed).toHaveLength(3);
+    const { key } = await removeKey(withPassword(work), id.slice(0, 8));
+    expect(key.id).toBe(id.slice(0, 8));
+    expect((await listKeys(testContext(work))).damaged).toEqual([]);
   });
 
   it('are listed by one request each', async () => {

@@ -18,7 +18,14 @@ import {
   type KeySlot,
   parseSlot,
 } from '../../repository/encryption/key-slot.ts';
-import { listSlots, type Unlocked, writeSlot } from '../../repository/encryption/key-slots.ts';
+import {
+  describeUntried,
+  ID_DIGITS,
+  isTooCostly,
+  listSlots,
+  type Unlocked,
+  writeSlot,
+} from '../../repository/encryption/key-slots.ts';
 import { KEY_SLOTS_PREFIX } from '../../repository/keys.ts';
 import { checkSameRepository, notARepository } from '../session/link-repository.ts';
 import { openSession } from '../session/open-workspace.ts';
@@ -26,14 +33,14 @@ import { openSessionRemote } from '../session/opened-remote.ts';
 import { findNewPassword } from '../session/password.ts';
 import { unlockSealed } from '../session/sealed-remote.ts';
 
-const ID_DIGITS = 8;
 const NEW_PASSWORD = 'DRAY_NEW_PASSWORD';
 
 /** Needs no password. */
 export function listKeys(context: JobContext): Promise<KeyListSummary> {
   return withKeys(context, async ({ repository, store }) => {
     const { damaged, slots } = await listSlots(store, repository, context);
-    return { keys: slots.map(recordOf), damaged: damaged.map(({ message }) => message) };
+    const costly = slots.filter(isTooCostly).map((slot) => describeUntried([slot]));
+    return { keys: slots.map(recordOf), damaged: [...damaged.map(({ message }) => message), ...costly] };
   });
 }
 

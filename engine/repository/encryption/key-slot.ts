@@ -35,28 +35,40 @@ export interface KeySlot {
 
 /** The second recommendation of RFC 9106, section 4. */
 const NEW_SETTINGS: Argon2Settings = { memoryKiB: 64 * 1024, passes: 3, lanes: 4 };
-/** A slot with more would be an attack on whoever opens it. */
+/**
+ * Work of Argon2id: KiB of memory, times passes. What one slot may ask for; more would be an attack on
+ * whoever opens it. Settings of later versions may be 16 times as strong.
+ */
+export const SLOT_WORK_MAX = 16 * workOf(NEW_SETTINGS);
+/** What one password is tried on. So a slot like those that Dray makes is found among 199 others. */
+export const SLOTS_WORK_MAX = 200 * workOf(NEW_SETTINGS);
 const MEMORY_KIB_MAX = 1024 * 1024;
-const PASSES_MAX = 64;
+const LANES_MAX = 64;
+/** Argon2 takes no less (RFC 9106, section 3.1). */
+const MEMORY_KIB_OF_LANE = 8;
 const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 export const SLOT_MAX_BYTES = 8 * 1024;
 
 const hexSchema = (bytes: number) => v.pipe(v.string(), v.regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`)));
-const count = (max: number) => v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(max));
+const count = (max = Number.MAX_SAFE_INTEGER) =>
+  v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(max));
 const slotSchema = v.object({
   repository: v.pipe(v.string(), v.uuid()),
   kind: v.picklist(['password', 'recovery']),
   label: v.pipe(v.string(), v.maxLength(LABEL_CHARS_MAX)),
   created: v.pipe(v.string(), v.isoTimestamp()),
   argon2id: v.optional(
-    v.object({
-      memoryKiB: count(MEMORY_KIB_MAX),
-      passes: count(PASSES_MAX),
-      lanes: count(64),
-      salt: hexSchema(SALT_BYTES),
-    }),
+    v.pipe(
+      v.object({
+        memoryKiB: count(),
+        passes: count(),
+        lanes: count(LANES_MAX),
+        salt: hexSchema(SALT_BYTES),
+      }),
+      v.check(({ lanes, memoryKiB }) => memoryKiB >= lanes * MEMORY_KIB_OF_LANE, 'memoryKiB is too small'),
+    ),
   ),
   check: hexSchema(32),
   nonce: hexSchema(NONCE_BYTES),
@@ -98,6 +110,16 @@ export function parseSlot(key: RemoteKey, bytes: Uint8Array): KeySlot {
     throw damaged(key, 'it does not say how its key is made');
   const { argon2id, ...rest } = slot;
   return { id, ...rest, ...(argon2id && { argon2id }) };
+}
+
+/** Infinite where the memory alone is too much. */
+export function slotWork({ argon2id }: KeySlot): number {
+  if (!argon2id) return 0;
+  return argon2id.memoryKiB > MEMORY_KIB_MAX ? Number.POSITIVE_INFINITY : workOf(argon2id);
+}
+
+function workOf({ memoryKiB, passes }: Argon2Settings): number {
+  return memoryKiB * passes;
 }
 
 /**

@@ -1,15 +1,27 @@
 /** The slots of a repository's master key, and how a password finds it. */
 import { crc32 } from 'node:zlib';
 import { DrayError } from '../../api/error.ts';
+import { formatBytes } from '../../api/numbers.ts';
 import type { SealedRepository } from '../../api/repositories.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { KEY_SLOTS_PREFIX } from '../keys.ts';
-import { type EncodedSlot, type KeySlot, openSlot, parseSlot, SLOT_MAX_BYTES } from './key-slot.ts';
+import {
+  type EncodedSlot,
+  type KeySlot,
+  openSlot,
+  parseSlot,
+  SLOT_MAX_BYTES,
+  SLOT_WORK_MAX,
+  SLOTS_WORK_MAX,
+  slotWork,
+} from './key-slot.ts';
 import { parseRecoveryKey } from './recovery-key.ts';
 import { deriveSealKeys, type SealKeys } from './seal-keys.ts';
 
-/** A listing shows them all. */
-const SLOTS_MAX = 100;
+/** One listing's page: a writer of the store may hide good slots among others. */
+const SLOTS_MAX = 1000;
+/** Of a slot's id, as people see it. */
+export const ID_DIGITS = 8;
 const SLOT_KEY = /^keys\/[0-9a-f]{64}$/;
 
 export interface SlotList {
@@ -91,19 +103,82 @@ async function unlockOneOf(
   password: string,
 ): Promise<Unlocked> {
   const isRecovery = parseRecoveryKey(password) !== undefined;
-  for (const slot of slots) {
-    if ((slot.kind === 'recovery') !== isRecovery) continue;
-    const master = await openSlot(slot, password);
+  const { costly, tried } = chooseSlots(slots.filter(({ kind }) => (kind === 'recovery') === isRecovery));
+  const changed: DrayError[] = [];
+  for (const slot of tried) {
+    const master = await openUnlessChanged(slot, password, changed);
     if (!master) continue;
     const keys = deriveSealKeys(master, id);
-    if (keys.check !== check) throw otherMaster(slot);
-    return { master, keys, slot };
+    if (keys.check === check) return { master, keys, slot };
+    changed.push(otherMaster(slot));
   }
   // The right slot may be the one that was changed.
-  if (damaged[0]) throw damaged[0];
-  throw new DrayError('wrongPassword', `The password opens no key of the repository at ${address}.`, {
+  const fault = changed[0] ?? damaged[0];
+  if (fault) throw fault;
+  const message = `The password opens no key of the repository at ${address}.`;
+  throw new DrayError('wrongPassword', costly[0] ? `${message} ${describeUntried(costly)}` : message, {
     data: { remote: address, repository: id, check, slots: slots.length },
+    ...(costly[0] && { advice: adviceOn(costly[0]), command: 'dray key list' }),
   });
+}
+
+interface ChosenSlots {
+  readonly tried: readonly KeySlot[];
+  /** Would take more work than one slot may, or all of them. */
+  readonly costly: readonly KeySlot[];
+}
+
+/** The cheapest first, so that a costly one stands in nobody's way. */
+export function chooseSlots(slots: readonly KeySlot[]): ChosenSlots {
+  const tried: KeySlot[] = [];
+  const costly: KeySlot[] = [];
+  let work = 0;
+  for (const slot of slots.toSorted((left, right) => compareWork(slotWork(left), slotWork(right)))) {
+    work += slotWork(slot);
+    if (slotWork(slot) > SLOT_WORK_MAX || work > SLOTS_WORK_MAX) costly.push(slot);
+    else tried.push(slot);
+  }
+  return { tried, costly };
+}
+
+/** Both may be infinite. */
+function compareWork(left: number, right: number): number {
+  return left === right ? 0 : left - right;
+}
+
+/** A changed copy of a good slot must not stand in its way. */
+async function openUnlessChanged(
+  slot: KeySlot,
+  password: string,
+  changed: DrayError[],
+): Promise<Uint8Array | undefined> {
+  try {
+    return await openSlot(slot, password);
+  } catch (error) {
+    if (!(error instanceof DrayError) || error.code !== 'damaged') throw error;
+    changed.push(error);
+    return undefined;
+  }
+}
+
+/** Whether the slot alone asks for more than one may. */
+export function isTooCostly(slot: KeySlot): boolean {
+  return slotWork(slot) > SLOT_WORK_MAX;
+}
+
+/** Why a password is not tried on slots, the first of which is named. */
+export function describeUntried(slots: readonly KeySlot[]): string {
+  const { argon2id, id } = slots[0]!;
+  const others = slots.length > 1 ? ` and ${slots.length - 1} more` : '';
+  const work = argon2id && `${formatBytes(argon2id.memoryKiB * 1024)} and ${argon2id.passes} passes`;
+  return `Dray did not try ${KEY_SLOTS_PREFIX}${id}${others}, which asks for too much work (${work}).`;
+}
+
+function adviceOn({ id }: KeySlot): string {
+  return (
+    'Give another password or the recovery key. With one of these, remove a key that nobody of you added: ' +
+    `"dray key remove ${id.slice(0, ID_DIGITS)}".`
+  );
 }
 
 function noSlots({ address }: ObjectStore): DrayError {

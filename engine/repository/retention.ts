@@ -11,7 +11,10 @@
  */
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
+import { DrayError } from '../api/error.ts';
 import type { RetentionPolicy } from '../api/jobs.ts';
+import { formatPlural } from '../api/numbers.ts';
+import { isDamage } from '../base/read-checked.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import { checkSchema, decodeUnnamed, encodeDocument, FORMAT, STORED_DOCUMENT_MAX_BYTES } from './document.ts';
@@ -56,8 +59,39 @@ export async function readRetention(
 ): Promise<StoredRetention | undefined> {
   const read = await store.read(RETENTION_KEY, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES });
   if (!read) return undefined;
-  const document = checkSchema(RETENTION_KEY, retentionSchema, decodeUnnamed(RETENTION_KEY, read.bytes));
-  return { ...document, etag: read.etag } as StoredRetention;
+  try {
+    const document = checkSchema(RETENTION_KEY, retentionSchema, decodeUnnamed(RETENTION_KEY, read.bytes));
+    return { ...document, etag: read.etag } as StoredRetention;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    throw unusableRetention(error.message, error);
+  }
+}
+
+/**
+ * The list only grows, so it has at least as many commits as a collection has counted before.
+ * @param known As `collection.json` said before the list was read.
+ * @throws `damaged` if it is lost, or was replaced by an older one
+ */
+export function checkLength(
+  { address }: ObjectStore,
+  retention: Pick<Retention, 'forgotten'> | undefined,
+  known: number,
+): void {
+  const found = retention?.forgotten.length ?? 0;
+  if (found >= known) return;
+  const holds = retention ? `lists ${found}` : 'is missing';
+  const counted = `a collection has counted ${formatPlural(known, 'forgotten commit')}`;
+  throw unusableRetention(`${RETENTION_KEY} at ${address} ${holds}, but ${counted}.`);
+}
+
+function unusableRetention(message: string, cause?: DrayError): DrayError {
+  return new DrayError('damaged', message, {
+    data: { ...cause?.data, key: RETENTION_KEY },
+    advice: 'Run "dray repair": it makes the list again from the commits whose content was removed.',
+    command: 'dray repair',
+    cause,
+  });
 }
 
 /**

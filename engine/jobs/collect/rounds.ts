@@ -18,7 +18,7 @@ import {
 import { damaged } from '../../repository/document.ts';
 import { isContentKey, packKey, RETENTION_KEY } from '../../repository/keys.ts';
 import type { AnyRef } from '../../repository/refs.ts';
-import { readRetention } from '../../repository/retention.ts';
+import { checkLength, readRetention } from '../../repository/retention.ts';
 import type { WalkTools } from '../history/verify/find-commits.ts';
 import { isFinding } from '../history/verify/findings.ts';
 import { AvoidLists, KeyLists } from './candidate-lists.ts';
@@ -156,7 +156,10 @@ async function markGarbage(
   const { clock, context, limit, progress, store } = tools;
   const { signal } = context;
   progress.phase('mark');
-  const [forgotten, refs] = await Promise.all([readForgottenList(tools, repository), readAllRefs(tools)]);
+  const [forgotten, refs] = await Promise.all([
+    readForgottenList(tools, repository, stored?.state),
+    readAllRefs(tools),
+  ]);
   if (await isOutdated(tools, refs, stored)) return 'outdated';
   // The fence removes pending refs, and the second mark meets those that are made again.
   const live = refs.filter(({ state }) => state === 'live');
@@ -263,7 +266,7 @@ async function sealedState(
   const { mark = new Mark(tools) } = first ?? {};
   const before = first?.mark.size;
   // The list only grows at its end.
-  const forgotten = first?.forgotten ?? (await readForgottenList(tools, state.repository));
+  const forgotten = first?.forgotten ?? (await readForgottenList(tools, state.repository, state));
   const refs = await readAllRefs(tools, fenced);
   await mark.add(refs, new Set(forgotten.slice(0, state.forgotten)), state.avoid);
   // The first mark found none of the candidates, so without a new key there is nothing to rescue.
@@ -301,16 +304,21 @@ async function isOutdated(
   throw lostState(store, ahead.name);
 }
 
-/** In the order in which they were forgotten. */
+/**
+ * In the order in which they were forgotten.
+ * @param state Read before. What it knows as forgotten may be gone, and must not count as needed.
+ */
 async function readForgottenList(
   { context: { signal }, store }: RoundTools,
   repository: string,
+  state: CollectionState | undefined,
 ): Promise<readonly CommitHash[]> {
   const retention = await readRetention(store, { signal });
   if (retention && retention.repository !== repository) {
     const reason = `it belongs to the repository ${retention.repository}, and this one is ${repository}`;
     throw damaged(RETENTION_KEY, reason);
   }
+  checkLength(store, retention, state?.forgotten ?? 0);
   return retention?.forgotten ?? [];
 }
 

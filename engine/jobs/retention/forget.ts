@@ -14,8 +14,10 @@ import type { CommitHash } from '../../model/entry.ts';
 import { type KnownCommit, type NamedCommit, planRetention } from '../../model/retention-plan.ts';
 import { isEmptyPolicy, parseKeepWithin, tagMatcher } from '../../model/retention-policy.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
+import { lostState, readCollectionState } from '../../repository/collection/collection-state.ts';
 import { listRefs, type StoredRef } from '../../repository/refs.ts';
 import {
+  checkLength,
   type Retention,
   readRetention,
   type StoredRetention,
@@ -74,10 +76,9 @@ async function findRefs(session: Session, store: ObjectStore, request: ForgetReq
   const { signal } = session.context;
   const isNamed = tagMatcher(request.tags ?? []);
   if (request.policy) checkPolicy(request.policy);
-  const [branches, tags, retention] = await Promise.all([
+  const [branches, tags] = await Promise.all([
     listRefs(store, 'heads', { signal }),
     listRefs(store, 'tags', { signal }),
-    readRetention(store, { signal }),
   ]);
   const repository = branches[0]?.repository;
   if (repository === undefined)
@@ -87,6 +88,7 @@ async function findRefs(session: Session, store: ObjectStore, request: ForgetReq
     );
   if (!branches[0]?.collects) throw tooOld(store);
   checkSameRepository(store, session.config.remotes[session.remoteName]?.repository, repository);
+  const retention = await readWholeList(store, [...branches, ...tags], signal);
   checkSameRepository(store, retention?.repository, repository);
   const policy = request.policy ?? retention?.policy;
   if (!policy) throw noPolicy();
@@ -95,6 +97,20 @@ async function findRefs(session: Session, store: ObjectStore, request: ForgetReq
   warnOfUnmatched(session.context, request.tags ?? [], tags);
   const refs = [...branches, ...tags].filter((ref) => !removed.includes(ref));
   return { policy, repository, retention, refs, removed };
+}
+
+/**
+ * A list that is written after the earlier one was lost would take forgotten commits for kept ones. So the
+ * refs are read first, then the state, then the list.
+ * @throws `damaged` if the state or the list is lost
+ */
+async function readWholeList(store: ObjectStore, refs: readonly StoredRef[], signal: AbortSignal) {
+  const { round = 0, forgotten = 0 } = (await readCollectionState(store, { signal }))?.state ?? {};
+  const ahead = refs.find(({ epoch }) => epoch > round);
+  if (ahead) throw lostState(store, ahead.name);
+  const retention = await readRetention(store, { signal });
+  checkLength(store, retention, forgotten);
+  return retention;
 }
 
 function warnOfUnmatched({ emit }: JobContext, globs: readonly string[], tags: readonly StoredRef[]): void {
@@ -189,7 +205,9 @@ async function addToList(
     };
     checkAborted(signal);
     if (await writeRetention(store, next, current, { signal })) return;
+    const length = current?.forgotten.length ?? 0;
     current = await readRetention(store, { signal });
+    checkLength(store, current, length);
   }
   throw new DrayError('conflict', 'Other machines changed the list of forgotten commits again and again.', {
     retry: 'retry',

@@ -6,22 +6,44 @@ import { DrayError } from '../../api/error.ts';
 import { isDamage } from '../../base/read-checked.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+import { readCollectionState } from '../../repository/collection/collection-state.ts';
 import { listRefs, type StoredRef } from '../../repository/refs.ts';
-import { readRetention } from '../../repository/retention.ts';
+import { checkLength, readRetention, type StoredRetention } from '../../repository/retention.ts';
 
 /**
- * One request, or none in a repository that cannot forget.
+ * One request, two once there was a collection, or none in a repository that cannot forget.
  * @param refs All branches and tags: what they name is not forgotten.
+ * @throws `damaged` if the list is damaged or lost
  */
 export async function readForgotten(
   store: ObjectStore,
-  refs: readonly Pick<StoredRef, 'commit' | 'collects'>[],
+  refs: readonly Pick<StoredRef, 'commit' | 'collects' | 'epoch'>[],
   options: CallOptions = {},
 ): Promise<ReadonlySet<CommitHash>> {
   if (!refs.some(({ collects }) => collects)) return new Set();
-  const forgotten = new Set((await readRetention(store, options))?.forgotten);
+  const isCollected = refs.some(({ epoch }) => epoch > 0);
+  const retention = await (isCollected ? readWholeRetention : readRetention)(store, options);
+  const forgotten = new Set(retention?.forgotten);
   for (const { commit } of refs) forgotten.delete(commit);
   return forgotten;
+}
+
+/** A damaged state does not keep anybody from reading. */
+async function readWholeRetention(
+  store: ObjectStore,
+  options: CallOptions,
+): Promise<StoredRetention | undefined> {
+  const state = readCollectionState(store, options).catch((error: unknown) => {
+    if (!isDamage(error)) throw error;
+    return undefined;
+  });
+  const [stored, retention] = await Promise.all([state, readRetention(store, options)]);
+  const known = stored?.state.forgotten ?? 0;
+  if ((retention?.forgotten.length ?? 0) >= known) return retention;
+  // It may have grown between the two answers.
+  const current = await readRetention(store, options);
+  checkLength(store, current, known);
+  return current;
 }
 
 /** One request; for a commit on the list also those that read all refs. */

@@ -1,10 +1,12 @@
 import { DrayError } from '../../api/error.ts';
+import { isDamage } from '../../base/read-checked.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { type Commit, readCommit } from '../commit.ts';
+import { RETENTION_KEY } from '../keys.ts';
 import { leadsTo } from '../leads-to.ts';
 import { readRef } from '../refs.ts';
-import { readRetention } from '../retention.ts';
+import { checkLength, readRetention } from '../retention.ts';
 import { readCollectionState } from './collection-state.ts';
 import type { CollectionView } from './collection-view.ts';
 import { findAvoided, findAvoidedCommit } from './find-avoided.ts';
@@ -37,13 +39,19 @@ export async function checkWhole(
   if (!stored) return;
   if (stored.state.round !== view.round) await view.refresh();
   try {
-    if (stored.state.phase !== 'marked' && (await isKept(store, commit.hash, { branch, read, ...call })))
+    if (
+      stored.state.phase !== 'marked' &&
+      (await isKept(store, commit.hash, { branch, read, known: stored.state.forgotten, ...call }))
+    )
       return;
     const avoided =
       (await findAvoided(store, commit, view, call)) ?? (await findAvoidedCommit(commit.hash, view, read));
     if (avoided !== undefined) throw collected(commit.hash, avoided);
   } catch (error) {
-    if (!(error instanceof DrayError) || !['damaged', 'notFound'].includes(error.code)) throw error;
+    // Nobody knows then what is forgotten, so a pull would not help.
+    const isListLost = isDamage(error) && error.data.key === RETENTION_KEY;
+    if (isListLost || !(error instanceof DrayError) || !['damaged', 'notFound'].includes(error.code))
+      throw error;
     throw collected(commit.hash, error.data.key);
   }
 }
@@ -52,12 +60,19 @@ export async function checkWhole(
 async function isKept(
   store: ObjectStore,
   hash: CommitHash,
-  { branch, read, ...call }: CallOptions & Required<Pick<WholeOptions, 'branch' | 'read'>>,
+  {
+    branch,
+    known,
+    read,
+    ...call
+  }: CallOptions & Required<Pick<WholeOptions, 'branch' | 'read'>> & { readonly known: number },
 ): Promise<boolean> {
   const tip = (await readRef(store, branch, call))?.commit;
   if (tip === undefined || tip === hash) return tip === hash;
   if (!(await leadsTo({ tip, own: hash, base: undefined, read }))) return false;
-  return !(await readRetention(store, call))?.forgotten.includes(hash);
+  const retention = await readRetention(store, call);
+  checkLength(store, retention, known);
+  return !retention?.forgotten.includes(hash);
 }
 
 function collected(hash: CommitHash, key: unknown): DrayError {

@@ -12,7 +12,7 @@ export interface WalkTools extends Pick<VerifyTools, 'limit' | 'store'> {
   readonly context: Pick<VerifyTools['context'], 'signal'>;
 }
 
-export type Tip = Pick<StoredRef, 'commit' | 'collects'>;
+export type Tip = Pick<StoredRef, 'commit' | 'collects' | 'epoch'>;
 
 /** Bounds memory: a commit of a large dataset lists some thousand segments. */
 const COMMITS_AT_ONCE = 32;

@@ -14,12 +14,19 @@
 import { crc32 } from 'node:zlib';
 import type { CommitEvent, JobEvent } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs.ts';
+import { formatPlural } from '../../api/numbers.ts';
 import type { RepairRequest, RepairSummary } from '../../api/repair.ts';
 import { isDamage } from '../../base/read-checked.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
 import { readDescriptor } from '../../repository/descriptor.ts';
-import { COLLECTION_KEY, COLLECTION_PREFIX, isContentKey, REFS_PREFIX } from '../../repository/keys.ts';
+import {
+  COLLECTION_KEY,
+  COLLECTION_PREFIX,
+  isContentKey,
+  REFS_PREFIX,
+  RETENTION_KEY,
+} from '../../repository/keys.ts';
 import { commitEvent } from '../history/log.ts';
 import { isFinding, type VerifyTools } from '../history/verify/findings.ts';
 import { type Damage, findDamage } from '../history/verify.ts';
@@ -30,6 +37,7 @@ import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { findKnownDocuments, withDocuments } from './known-documents.ts';
 import { restoreBranch } from './restore-branch.ts';
+import { restoreRetention } from './restore-retention.ts';
 import { restoreState } from './restore-state.ts';
 import { retireKeys } from './retire-keys.ts';
 import { findUnnamed } from './unnamed-commits.ts';
@@ -97,20 +105,31 @@ class Repairer {
 
   async run(): Promise<RepairSummary> {
     const { dryRun = false, ...read } = this.#request;
-    const damage = await findDamage(this.#session, this.#tools, read);
+    const first = await findDamage(this.#session, this.#tools, read);
+    // Without the list, what a collection has removed looks like damage.
+    const isListLost = first.documents.has(RETENTION_KEY) && !dryRun;
+    const damage = isListLost ? await this.#restoreRetention(first) : first;
     const unnamed = await this.#reportUnnamed(damage.commits);
-    const found = damage.documents.size + damage.objects.size;
+    const found = countOf(damage);
+    const lists = isListLost ? 1 : 0;
     if (found === 0 || dryRun) {
-      const result = found === 0 ? 'nothingToRepair' : 'wouldRepair';
-      return this.#summary({ result, found, left: damage, leftInBranch: found, unnamed }, NOTHING_SENT);
+      const result = isListLost ? 'repaired' : found === 0 ? 'nothingToRepair' : 'wouldRepair';
+      const outcome = { result, found: found + lists, left: damage, leftInBranch: found, unnamed } as const;
+      return this.#summary(outcome, NOTHING_SENT);
     }
     const sent = await this.#restore(damage);
     const known = [...damage.objects].filter(([, { isMissing }]) => !isMissing).map(([key]) => key);
     const left = await findDamage(this.#session, quiet(this.#tools, 'unrepaired'), {}, known);
     const leftInBranch = await this.#leftInBranch(known);
-    const isBetter = countOf(left) < found || sent.commit !== undefined;
+    const isBetter = isListLost || countOf(left) < found || sent.commit !== undefined;
     return this.#summary(
-      { result: isBetter ? 'repaired' : 'notRepaired', found, left, leftInBranch, unnamed },
+      {
+        result: isBetter ? 'repaired' : 'notRepaired',
+        found: found + lists,
+        left,
+        leftInBranch,
+        unnamed,
+      },
       sent,
     );
   }
@@ -175,10 +194,28 @@ class Repairer {
   }
 
   async #restoreState(): Promise<void> {
+    await restoreState({ ...this.#tools, repository: await this.#repositoryId() });
+  }
+
+  /** @returns The damage that is left. */
+  async #restoreRetention(found: Damage): Promise<Damage> {
+    // The state counts the forgotten commits, and names the lists of what was removed.
+    if (found.documents.has(COLLECTION_KEY)) await this.#restoreState();
+    const tools = { ...this.#tools, repository: await this.#repositoryId() };
+    const { counted, isPolicyKept, listed } = await restoreRetention(tools);
+    const known = `Of ${formatPlural(counted, 'forgotten commit')}, ${listed} ${listed === 1 ? 'is' : 'are'} on the new list. The others have all their content, and count as kept.`;
+    const lost = isPolicyKept ? '' : ' The policy that was kept with the list is lost.';
+    const advice = `Run "dray forget${isPolicyKept ? '' : ' --save'}" with the rules that you want.`;
+    const message = `The list of forgotten commits was made again. ${known}${lost} ${advice}`;
+    this.#session.context.emit({ type: 'warning', warning: 'retentionRestored', message, advice });
+    return await findDamage(this.#session, quiet(this.#tools), this.#request);
+  }
+
+  async #repositoryId(): Promise<string> {
     const { store } = this.#tools;
     const descriptor = await readDescriptor(store, { signal: this.#session.context.signal });
     if (!descriptor) throw notARepository(store, { isUnmet: false });
-    await restoreState({ ...this.#tools, repository: descriptor.id });
+    return descriptor.id;
   }
 
   /**

@@ -28,7 +28,7 @@ import { readList } from '../../repository/collection/stored-list.ts';
 import { COLLECTION_KEY, COLLECTION_PREFIX, isHash } from '../../repository/keys.ts';
 import { AvoidLists } from '../collect/candidate-lists.ts';
 import { fenceRefs, readAllRefs } from '../collect/fence-refs.ts';
-import type { RetireTools } from './retire-keys.ts';
+import { findStored, type RetireTools } from './retire-keys.ts';
 
 /** One request for each list, and two for each ref. @throws `damaged` if lists are lost */
 export async function restoreState(tools: RetireTools): Promise<void> {
@@ -53,7 +53,7 @@ export async function restoreState(tools: RetireTools): Promise<void> {
     phase: 'done',
     started: new Date(clock.nowMs()).toISOString(),
     grace: 0,
-    forgotten: 0,
+    forgotten: before?.state?.forgotten ?? 0,
     candidates: [],
     rescued: [],
     avoid: [...(await own.finish(avoid.map(({ name }) => name)))],
@@ -76,9 +76,7 @@ async function readReplaced({
   } catch (error) {
     // The lists of another repository prove nothing.
     if (!isDamage(error) || error.data.reason === 'otherRepository') throw error;
-    // A HEAD would check a state of an encrypted repository, and fail as well.
-    const { objects } = await store.list({ prefix: COLLECTION_KEY, limit: 1 }, { signal });
-    return objects.find(({ key }) => key === COLLECTION_KEY);
+    return await findStored(store, COLLECTION_KEY, signal);
   }
 }
 

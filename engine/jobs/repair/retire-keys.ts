@@ -9,7 +9,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
-import type { RemoteKey } from '../../remotes/object-store.ts';
+import type { ListedObject, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import {
   type CollectionState,
   readCollectionState,
@@ -25,15 +25,34 @@ export interface RetireTools extends WalkTools {
   readonly repository: string;
 }
 
-/** Up to the number of refs more requests than a state and a list take. @param keys Not avoided yet. */
-export async function retireKeys(tools: RetireTools, keys: readonly RemoteKey[]): Promise<void> {
-  await fenceRefs(tools, await beginRound(tools, keys));
+/**
+ * Up to the number of refs more requests than a state and a list take.
+ * @param keys Not avoided yet.
+ * @param forgotten How many commits the round knows as forgotten. Default: as many as the one before.
+ */
+export async function retireKeys(
+  tools: RetireTools,
+  keys: readonly RemoteKey[],
+  forgotten?: number,
+): Promise<void> {
+  await fenceRefs(tools, await beginRound(tools, keys, forgotten));
+}
+
+/** One LIST: a HEAD would check a document of an encrypted repository, and fail if it is damaged. */
+export async function findStored(
+  store: ObjectStore,
+  key: RemoteKey,
+  signal: AbortSignal,
+): Promise<ListedObject | undefined> {
+  const { objects } = await store.list({ prefix: key, limit: 1 }, { signal });
+  return objects.find((object) => object.key === key);
 }
 
 /** @returns The round. */
 async function beginRound(
   { clock, context: { signal }, repository, store }: RetireTools,
   keys: readonly RemoteKey[],
+  counted: number | undefined,
 ): Promise<number> {
   for (;;) {
     const stored = await readCollectionState(store, { signal });
@@ -47,7 +66,7 @@ async function beginRound(
       phase: 'done',
       started: new Date(clock.nowMs()).toISOString(),
       grace: 0,
-      forgotten,
+      forgotten: counted ?? forgotten,
       candidates: [],
       rescued: [],
       avoid: [...(await avoid.finish(earlier))],

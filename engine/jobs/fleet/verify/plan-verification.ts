@@ -86,7 +86,8 @@ async function cut(
   const onCommit = (hash: CommitHash, commit: Commit) => parts.add(hash, commit);
   const commits = pinned.commits as CommitHash[];
   if (request.ref === undefined) {
-    const named = commits.map((commit) => ({ commit, collects: true as const }));
+    // There may have been a collection since.
+    const named = commits.map((commit) => ({ commit, collects: true as const, epoch: 1 }));
     const forgotten = await findForgotten(tools, named, findings);
     const onKept: typeof onCommit = (hash, commit) => {
       if (!forgotten.has(hash)) onCommit(hash, commit);

@@ -31,8 +31,8 @@ const hashesOf = (...names: readonly string[]) => names.map((name) => commits[na
 
 /** A file of its own, and one in a pack with `shared`, which stays. */
 async function pushed(message: string): Promise<void> {
-  sandbox.write('work/large', message.padEnd(100, message));
-  sandbox.write('work/small', message);
+  sandbox.write('work/large', message.padEnd(2_000, message));
+  sandbox.write('work/small', message.padEnd(900, message));
   await push(testContext(root), { message });
   commits[message] = tipOf(remote);
 }
@@ -49,7 +49,7 @@ beforeEach(async () => {
   remote = sandbox.path('store');
   commits = {};
   mkdirSync(root, { recursive: true });
-  await initWorkspace(testContext(root), { remoteUrl: remote, layout: { packBelow: 64, chunkAbove: 0 } });
+  await initWorkspace(testContext(root), { remoteUrl: remote, layout: { packBelow: 1_000, chunkAbove: 0 } });
   sandbox.write('work/shared', 's');
   for (const name of ['one', 'two', 'three', 'four']) await pushed(name);
   await forget(testContext(root), { policy: POLICY, save: true });

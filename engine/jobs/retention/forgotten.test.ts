@@ -1,7 +1,6 @@
 /** What other commands do with commits that were forgotten and whose content is gone from the store. */
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { zstdCompressSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findCutPath } from '../../repository/manifest/cut-path.fixture.ts';
 import { collectGarbage } from '../collect/collect.ts';
 import { listTree } from '../history/list-tree.ts';
@@ -208,57 +207,6 @@ describe('a damaged list', () => {
     expect(eventsOf(context, 'check')).toMatchObject([
       { result: 'failed', detail: expect.stringContaining('retention.json is damaged') },
     ]);
-  });
-});
-
-describe('a lost list', () => {
-  let repository: Repository;
-  beforeEach(async () => {
-    repository = await createRepository();
-    for (const name of ['one', 'two', 'three']) await commit(repository, name, { a: object(name) });
-    await forget(testContext(repository.root), { policy: { keepLast: 1 } });
-    await collect(repository);
-  });
-  afterEach(() => repository.sandbox[Symbol.dispose]());
-
-  const listPath = () => `${repository.store}/retention.json`;
-  const harms: [string, () => void][] = [
-    ['is missing', () => rmSync(listPath())],
-    ['is shorter', () => writeFileSync(listPath(), listOf([repository.commits.one!]))],
-    ['is damaged', () => writeFileSync(listPath(), 'no list')],
-  ];
-  const listOf = (forgotten: readonly string[]) => {
-    const { repository: id } = JSON.parse(readFileSync(`${repository.store}/collection.json`, 'utf8'));
-    return zstdCompressSync(JSON.stringify({ format: 1, repository: id, forgotten }));
-  };
-
-  it.each(harms)('that %s is no reason to forget, collect or show less', async (_, harm) => {
-    harm();
-    const before = keysBelow(repository.store, '');
-    const refusal = {
-      code: 'damaged',
-      message: expect.stringContaining('retention.json'),
-      data: { key: 'retention.json', command: 'dray repair' },
-    };
-    const context = testContext(repository.root);
-    await expect(log(context, {})).rejects.toMatchObject(refusal);
-    await expect(forget(context, { policy: { keepLast: 1 } })).rejects.toMatchObject(refusal);
-    await expect(collectGarbage(context, { graceSeconds: 0 })).rejects.toMatchObject(refusal);
-    const { one } = repository.commits;
-    await expect(tag(context, { name: 'v1', ref: one! })).rejects.toMatchObject(refusal);
-    await verify(context, {});
-    expect(eventsOf(context, 'check')).toContainEqual(
-      expect.objectContaining({ result: 'failed', detail: expect.stringContaining('retention.json') }),
-    );
-    expect(keysBelow(repository.store, '')).toEqual(before);
-  });
-
-  it('is no reason to call a list lost that has grown since', async () => {
-    await commit(repository, 'four', { a: object('four') });
-    await forget(testContext(repository.root), { policy: { keepLast: 1 } });
-    const context = testContext(repository.root);
-    expect(await log(context, {})).toMatchObject({ commits: 4 });
-    expect(eventsOf(context, 'commit').filter(({ isForgotten }) => isForgotten)).toHaveLength(3);
   });
 });
 

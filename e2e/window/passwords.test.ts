@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { createSandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { startBrowser } from './browser-and-store.ts';
+import { HERON_PASSWORD as PASSWORD, pushedBirds } from './data/encrypted-birds.ts';
 import { findChromium } from './find-chromium.ts';
 import { press, tabTo, typeInto } from './keyboard/press-keys.ts';
 import { openWindow } from './open-window.ts';
@@ -13,7 +14,6 @@ import { filesWith, pageTexts } from './page/held-texts.ts';
 import { rowOf, stateOf } from './page/transfer-rows.ts';
 import { openWorkspace, WAIT } from './window-workspace.ts';
 
-const PASSWORD = 'two herons on one leg';
 const SECOND = 'a kingfisher dives';
 
 describe.skipIf(!findChromium())('An encrypted repository in the window', () => {
@@ -177,14 +177,3 @@ describe.skipIf(!findChromium())('An encrypted repository in the window', () => 
     expect(window.complaints).toEqual([]);
   });
 });
-
-async function pushedBirds(sandbox: ReturnType<typeof createSandbox>) {
-  const root = sandbox.path('birds');
-  mkdirSync(root);
-  const dray = (words: readonly string[], password = PASSWORD) =>
-    runCli(words, { cwd: root, environment: { DRAY_PASSWORD: password } });
-  await dray(['init', '--encrypt', '--remote', sandbox.path('store'), '-q']);
-  sandbox.write('birds/list.txt', 'grey heron\n');
-  expect(await dray(['push', '-m', 'the first', '-q'])).toMatchObject({ exitCode: 0 });
-  return { root, opens: async (password: string) => (await dray(['log'], password)).exitCode === 0 };
-}

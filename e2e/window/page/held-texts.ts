@@ -20,3 +20,13 @@ export function filesWith(folder: string, text: string): readonly string[] {
     .map((name) => join(folder, name))
     .filter((path) => statSync(path).isFile() && readFileSync(path).includes(text));
 }
+
+/** A snapshot of the page's heap, which has all its strings. */
+export async function heapOf(page: Page): Promise<string> {
+  const session = await page.context().newCDPSession(page);
+  const chunks: string[] = [];
+  session.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => chunks.push(chunk));
+  await session.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
+  await session.detach();
+  return chunks.join('');
+}

@@ -53,9 +53,12 @@ export function RepairDialog({ name, root, onClose }: RepairDialogProps) {
         {found && <p role="status">{foundWords(found)}</p>}
         {findings.length > 0 && (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
-          <ul className="transfer-remarks" tabIndex={0} aria-label="Missing or damaged">
-            {findings.map((finding) => (
-              <li key={finding}>{finding}</li>
+          <ul className="transfer-remarks repair-findings" tabIndex={0} aria-label="Missing or damaged">
+            {findings.map(({ detail, paths }) => (
+              <li key={detail}>
+                {paths && <span>{paths}</span>}
+                <span className="code small faint">{detail}</span>
+              </li>
             ))}
           </ul>
         )}
@@ -86,10 +89,15 @@ function foundWords({ affectedPaths, found }: RepairSummary): string {
   return `${formatCount(found)} missing or damaged: ${formatAffected(affectedPaths)}. Nothing was written yet.`;
 }
 
+interface Finding {
+  readonly paths: string;
+  readonly detail: string;
+}
+
 interface DryRun {
   readonly found?: RepairSummary;
   readonly error?: Failed;
-  readonly findings: readonly string[];
+  readonly findings: readonly Finding[];
 }
 
 /** Ends when the dialog closes. */
@@ -99,11 +107,11 @@ function useDryRun(root: string): DryRun {
   useEffect(() => {
     const stopping = new AbortController();
     const { signal } = stopping;
-    const findings: string[] = [];
+    const findings: Finding[] = [];
     const onEvents = (events: readonly HostEvent[]) => {
       for (const event of events)
         if (event.type === 'check' && event.result === 'failed' && findings.length < FINDINGS_MAX)
-          findings.push([...(event.paths ?? []), event.detail].join(': '));
+          findings.push({ paths: event.paths?.join(', ') ?? '', detail: event.detail });
     };
     host.ask('repositories.planRepair', { root }, { signal, onEvents }).then(
       (found) => setRun({ found, findings }),

@@ -136,7 +136,7 @@ function doneWords({ kind }: ChangeTask, name: string): string {
 function Explanation({ task }: { readonly task: ChangeTask }): ReactNode {
   switch (task.kind) {
     case 'add':
-      return <p>Who has the new password opens the repository as you do, and can change its keys.</p>;
+      return <p>The new password opens all that yours opens, and can change the keys too.</p>;
     case 'addRecovery':
       return <p>The recovery keys that are there stay. The new one is shown once.</p>;
     case 'replace':
@@ -156,12 +156,12 @@ function Removal({ slot: { id, kind, label } }: { readonly slot: KeySlotRecord }
     <>
       <p>
         The {kind === 'password' ? 'password' : 'recovery key'} <strong>{label}</strong>{' '}
-        <span className="code">{id}</span> stops working. There is no undo. The one that you give here cannot
-        be the one that goes.
+        <span className="code">{id}</span> stops working. There is no undo. Confirm it with another password
+        or recovery key.
       </p>
       <Notice tone="warning">
-        Nothing is encrypted anew: who had it may have kept the key behind it. If that matters, make a new
-        repository and push to it.
+        Nothing is encrypted anew. Somebody who had it may have kept the key behind it. If that matters, make
+        a new repository and push to it.
       </Notice>
     </>
   );

@@ -52,8 +52,8 @@ export function PasswordsDialog({ name, root, onClose }: PasswordsDialogProps) {
     >
       <div className="stack">
         <p className="soft">
-          Each of these opens the same content. Everybody who can read the store sees their labels. Who can
-          write to it can add a line here, but none that opens anything.
+          Each of these opens the same content. Everybody who can read the store sees their labels. A stranger
+          who can write to it can add a line here, but not one that opens anything.
         </p>
         {found?.damaged.map((message) => (
           <Notice key={message} tone="warning">

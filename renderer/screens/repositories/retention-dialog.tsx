@@ -123,7 +123,7 @@ function Rules({
         <RuleFields form={form} set={(change) => setForm((before) => ({ ...before, ...change }))} />
         <Field
           label="Tags to forget (optional)"
-          help="Patterns, such as draft-*. These tags are removed now, but for those that the rules keep. They are no rule, and are not kept."
+          help="Patterns, such as draft-*. They remove tags once, except those that the rules keep. They are not kept with the rules."
           value={gone}
           onChange={setGone}
           isCode

@@ -22,6 +22,7 @@ import {
   seeWhoChanged,
 } from './keyboard/browse-by-keys.ts';
 import { discardAndIgnore, filterChanges, showNews, takeSides } from './keyboard/changes-by-keys.ts';
+import { tendEncrypted } from './keyboard/encryption-by-keys.ts';
 import { AWAITED_WORKER, watchFleet } from './keyboard/fleet-by-keys.ts';
 import {
   filterHistory,
@@ -118,6 +119,14 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
         freeSpace,
         showObjects,
       ]);
+    },
+  );
+
+  longIt(
+    'opens an encrypted repository, changes its password, forgets by tags, and collects its garbage',
+    async () => {
+      await using window = await openWindow(browser);
+      await doTasks(window, [tendEncrypted]);
     },
   );
 

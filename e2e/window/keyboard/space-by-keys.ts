@@ -1,5 +1,6 @@
 /** The space of a repository by the keyboard: checked, freed by a policy and a collection. */
 import { basename } from 'node:path';
+import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import type { OpenWindow } from '../open-window.ts';
 import { WAIT } from '../window-workspace.ts';
@@ -10,8 +11,7 @@ export async function freeSpace({ page }: OpenWindow, root: string): Promise<voi
   const name = basename(root);
   await command(page, 'Repositories');
   const space = page.getByRole('region', { name: `Space of ${name}` });
-  const check = space.getByRole('button', { name: `Check the space of ${name}` });
-  await press(page, check);
+  await press(page, space.getByRole('button', { name: `Check the space of ${name}` }));
   await space.getByText(/on the store, in \d+ commits$/).waitFor();
 
   await press(page, space.getByRole('button', { name: `Retention... of ${name}` }));
@@ -24,7 +24,16 @@ export async function freeSpace({ page }: OpenWindow, root: string): Promise<voi
   await page.getByText(/^Forgot \d+ commits? of/).waitFor();
   await sure.waitFor({ state: 'detached' });
 
-  await press(page, check);
+  await collectNow(page, name);
+
+  await command(page, 'History');
+  await page.getByText('Forgotten', { exact: true }).first().waitFor();
+}
+
+/** Checks the space after commits were forgotten, and collects also what is young. On Repositories. */
+export async function collectNow(page: Page, name: string): Promise<void> {
+  const space = page.getByRole('region', { name: `Space of ${name}` });
+  await press(page, space.getByRole('button', { name: `Check the space of ${name}` }));
   await space.getByText(/commits? forgotten$/).waitFor();
   await press(page, space.getByRole('button', { name: `Collect garbage... of ${name}` }));
   const collect = page.getByRole('dialog', { name: `Collect garbage of ${name}` });
@@ -33,7 +42,4 @@ export async function freeSpace({ page }: OpenWindow, root: string): Promise<voi
   await press(page, collect.getByRole('button', { name: 'Collect garbage' }));
   await collect.waitFor({ state: 'detached' });
   await expect.poll(() => space.innerText(), WAIT).toMatch(/A collection frees\s+0 B/);
-
-  await command(page, 'History');
-  await page.getByText('Forgotten', { exact: true }).first().waitFor();
 }

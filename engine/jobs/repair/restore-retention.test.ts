@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noise } from '../../peer/peer.fixture.ts';
 import { collectGarbage } from '../collect/collect.ts';
 import { log } from '../history/log.ts';
 import { verify } from '../history/verify.ts';
@@ -31,8 +32,8 @@ const hashesOf = (...names: readonly string[]) => names.map((name) => commits[na
 
 /** A file of its own, and one in a pack with `shared`, which stays. */
 async function pushed(message: string): Promise<void> {
-  sandbox.write('work/large', message.padEnd(2_000, message));
-  sandbox.write('work/small', message.padEnd(900, message));
+  sandbox.write('work/large', noise(2_000, message.charCodeAt(1)));
+  sandbox.write('work/small', noise(900, message.charCodeAt(1)));
   await push(testContext(root), { message });
   commits[message] = tipOf(remote);
 }

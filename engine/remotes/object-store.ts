@@ -11,6 +11,7 @@
  * - `signal` stops a call promptly with code `aborted`; an aborted `put` may or may not have happened.
  */
 
+import type { Authentic } from '../sealing/sealed-content.ts';
 import type { FileCalls } from './file-calls.ts';
 
 /** Keys are relative to the remote's prefix, with `/` between parts and no leading slash. */
@@ -103,8 +104,20 @@ export interface StoreSealing {
   listedBytes(sizeBytes: number): number;
   /** With memory of this size as `into`, a read of so much content needs no other. */
   readBytesMax(sizeBytes: number): number;
+  /**
+   * Reads a whole object and opens only its head: who writes the content opens it (`openPieces`). Fails with
+   * `damaged` if the object is truncated, or exceeds `maxBytes`.
+   */
+  readUnopened(key: RemoteKey, options: Omit<ReadOptions, 'range'>): Promise<UnopenedObject | undefined>;
   /** What seeds the chunker's table (`Layout.cutterKey`). */
   readonly cutterKey: string;
+}
+
+export interface UnopenedObject {
+  readonly stored: Uint8Array;
+  readonly object: Authentic;
+  /** Of the content. */
+  readonly sizeBytes: number;
 }
 
 /** Properties that wrappers pass on unchanged. */

@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlobHash } from '../../model/entry.ts';
+import { sealBytes } from '../../sealing/sealed-content.ts';
 import { openTreeWriter } from './tree-writer.ts';
 import type { FileMeta, TreeWriter } from './tree-writer-types.ts';
 
@@ -56,6 +58,47 @@ describe('a large file', () => {
     await file.write(1_000_000, piece(1_000_000, CONTENT.length));
     await file.commit({ verifyContent: true });
     expect(readFileSync(`${root}/file`).equals(CONTENT)).toBe(true);
+  });
+
+  it('takes sealed pieces, and none that is not authentic or has other content', async () => {
+    const file = await writer.openLarge(META);
+    const object = { key: 'objects/piece', cipherKey: randomBytes(32) };
+    const hash = sha256(CONTENT);
+    const write = (stored: Uint8Array, contentBytes?: number) => {
+      const sizeBytes = contentBytes === undefined ? CONTENT.length : stored.length;
+      return file.write(0, stored, { hash, contentBytes, sealed: { object, sizeBytes } });
+    };
+    const seal = (content: Uint8Array) => sealBytes(object.cipherKey, content).bytes;
+    const bad = seal(CONTENT);
+    bad[bad.length - 1]! ^= 1;
+    await expect(write(bad)).rejects.toMatchObject({ code: 'damaged', data: { reason: 'unauthentic' } });
+    await expect(write(seal(randomBytes(CONTENT.length)))).rejects.toEqual(damaged);
+    await expect(write(seal(randomBytes(1000)), CONTENT.length)).rejects.toEqual(damaged);
+    await write(seal(CONTENT));
+    await file.commit();
+    expect(readFileSync(`${root}/file`).equals(CONTENT)).toBe(true);
+  });
+
+  it('takes a sealed piece that is compressed', async () => {
+    const text = Buffer.alloc(CONTENT.length, 'dray ');
+    const file = await writer.openLarge({ ...META, blob: sha256(text) });
+    const object = { key: 'objects/piece', cipherKey: randomBytes(32) };
+    const frame = zstdCompressSync(text);
+    const { bytes } = sealBytes(object.cipherKey, frame);
+    const sealed = { object, sizeBytes: frame.length };
+    await file.write(0, bytes, { hash: sha256(text), contentBytes: text.length, sealed });
+    await file.commit();
+    expect(readFileSync(`${root}/file`).equals(text)).toBe(true);
+  });
+
+  it('counts no piece as written that failed, so it is not put in place with that', async () => {
+    const file = await writer.openLarge(META);
+    const object = { key: 'objects/piece', cipherKey: randomBytes(32) };
+    const { bytes } = sealBytes(object.cipherKey, randomBytes(CONTENT.length));
+    const sealed = { object, sizeBytes: CONTENT.length };
+    await expect(file.write(0, bytes, { hash: sha256(CONTENT), sealed })).rejects.toEqual(damaged);
+    await expect(file.commit()).rejects.toEqual(damaged);
+    expect(readdirSync(root)).toEqual(['.dray']);
   });
 
   it('is not put in place with a hole, and keeps the old file', async () => {

@@ -115,7 +115,7 @@ async function write(
 ): Promise<void> {
   const { bytes, expected, offset } = piece;
   // The buffer may move to another thread, which empties `bytes` here.
-  const length = expected?.contentBytes ?? bytes.length;
+  const length = expected?.contentBytes ?? expected?.sealed?.sizeBytes ?? bytes.length;
   checkRange(file, offset, length);
   expectBytes(file);
   const { path } = file.options.meta;

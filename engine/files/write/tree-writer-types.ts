@@ -1,6 +1,7 @@
 /** The contract of a tree writer; `tree-writer.ts` opens one. */
 import type { ErrorRecord } from '../../api/error.ts';
 import type { BlobHash } from '../../model/entry.ts';
+import type { Authentic } from '../../sealing/sealed-content.ts';
 
 export interface TreeWriterOptions {
   /** The workspace's folder. It must exist; it may be reached through a link. */
@@ -64,6 +65,14 @@ export interface ExpectedPiece {
   readonly hash: BlobHash;
   /** If the bytes are one zstd frame: the size of its content. */
   readonly contentBytes?: number | undefined;
+  /** If the bytes are sealed: what opens them. */
+  readonly sealed?: SealedPiece | undefined;
+}
+
+export interface SealedPiece {
+  readonly object: Authentic;
+  /** Of the opened bytes. */
+  readonly sizeBytes: number;
 }
 
 /** The `lstat` of the file in its place, in the form that the scan reads. */
@@ -94,7 +103,8 @@ export interface LargeFile {
   /**
    * Writes one piece. Pieces come in any order and concurrently; a failed piece can be written again. The
    * writer owns the bytes from here on and moves their buffer to another thread where possible.
-   * @param expected Without a match, `damaged`, and nothing is written.
+   * @param expected Without a match, `damaged`, and the piece does not count as written. Sealed bytes are
+   * written frame by frame once authenticated, others once they match.
    */
   write(offset: number, bytes: Uint8Array, expected?: ExpectedPiece): Promise<void>;
   /**

@@ -7,9 +7,10 @@ import { createHash, hash as hashOnce } from 'node:crypto';
 import { fchmodSync, readSync } from 'node:fs';
 import { writeFully } from '../../base/write-fully.ts';
 import { decompressBlob } from '../../compression/zstd-blob.ts';
+import { openBytes, openPieces } from '../../sealing/sealed-content.ts';
 import { type PlaceOutcome, putInPlace } from './put-in-place.ts';
 import { type FileOutcome, writeSmallFile } from './small-files.ts';
-import type { ExpectedPiece, PackedFile } from './tree-writer-types.ts';
+import type { ExpectedPiece, PackedFile, SealedPiece } from './tree-writer-types.ts';
 import { contentDiffers, writeError } from './write-error.ts';
 import { checkStopped, type WriteThread } from './writer-thread.ts';
 
@@ -134,10 +135,28 @@ function writeFiles(thread: WriteThread, { bytes, bytesStart, items }: FilesTask
 function writePiece(task: PieceTask): null {
   const { bytes, expected, path } = task;
   if (!expected) return writeAt(task);
-  const { contentBytes, hash } = expected;
+  const { contentBytes, hash, sealed } = expected;
+  if (sealed) return writeSealedPiece(task, expected, sealed);
   const content = contentBytes === undefined ? bytes : decompressBlob(bytes, contentBytes);
   if (!content || hashOnce('sha256', content, 'hex') !== hash) throw contentDiffers(path, hash);
   return writeAt({ ...task, bytes: content });
+}
+
+/** Opened, hashed and written piece by piece, each still in the processor's cache. */
+function writeSealedPiece(task: PieceTask, expected: ExpectedPiece, { object }: SealedPiece): null {
+  const { bytes, offset, path } = task;
+  const { contentBytes, hash } = expected;
+  if (contentBytes !== undefined) {
+    const opened = openBytes(object, bytes, bytes).content;
+    return writePiece({ ...task, bytes: opened, expected: { hash, contentBytes } });
+  }
+  const sum = createHash('sha256');
+  openPieces(object, bytes, (piece, at) => {
+    sum.update(piece);
+    writeAt({ ...task, bytes: piece, offset: offset + at });
+  });
+  if (sum.digest('hex') !== hash) throw contentDiffers(path, hash);
+  return null;
 }
 
 function appendToStream(thread: WriteThread, task: AppendTask): null {

@@ -6,7 +6,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { BlobHash } from '../../model/entry.ts';
 import { DEFAULT_LAYOUT } from '../../model/layout.ts';
-import { paddedBytes } from '../../repository/encryption/sealed-form.ts';
+import { paddedBytes } from '../../sealing/sealed-form.ts';
 import { createOpenPacks, createPackSlots } from './open-packs.ts';
 
 const MIB = 1024 * 1024;

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startVersitygw } from '../../../e2e/servers/versitygw.ts';
-import { paddedBytes, sealedBytesOf } from '../../repository/encryption/sealed-form.ts';
+import { paddedBytes, sealedBytesOf } from '../../sealing/sealed-form.ts';
 import { collectGarbage } from '../collect/collect.ts';
 import { tag } from '../history/refs.ts';
 import { verify } from '../history/verify.ts';

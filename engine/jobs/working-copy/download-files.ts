@@ -15,9 +15,9 @@ import type {
   WriteResult,
   WrittenStat,
 } from '../../files/write/tree-writer-types.ts';
-import type { BlobHash, CommitHash, FileEntry, PackHash } from '../../model/entry.ts';
-import type { ByteRange, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
-import { objectKey, packKey } from '../../repository/keys.ts';
+import type { CommitHash, FileEntry, PackHash } from '../../model/entry.ts';
+import type { ObjectStore, ReadOptions, RemoteKey } from '../../remotes/object-store.ts';
+import { packKey } from '../../repository/keys.ts';
 import { type PackRead, planPackReads, storedBytesOf } from '../../repository/packs/pack-reads.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { forgottenCommit, isForgotten } from '../retention/forgotten.ts';
@@ -25,6 +25,15 @@ import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import type { Progress } from '../session/progress.ts';
 import { damagedObject, wrongBytes } from './damaged-object.ts';
+import {
+  type ContentPart,
+  keyOfContent,
+  type Piece,
+  type ReadPiece,
+  sizesOf,
+  storedPieces,
+  writePiece,
+} from './stored-pieces.ts';
 import { createWrittenRows, type WrittenRows } from './written-rows.ts';
 
 const MIB = 1024 * 1024;
@@ -36,7 +45,6 @@ const PACK_GAP_BYTES = 256 * 1024;
 const PACK_RANGE_BYTES = 8 * MIB;
 /** Objects up to this size are read whole; larger ones stream to the disk, in parallel ranges. */
 const WHOLE_BYTES = 32 * MIB;
-const RANGE_BYTES = 16 * MIB;
 
 export interface DownloadOptions {
   readonly session: Session;
@@ -61,16 +69,6 @@ export interface Downloaded {
 }
 
 type PackedEntry = FileEntry & Pick<PackedFile, 'offset' | 'storedBytes'>;
-
-/** An object, or a range of one, to read. */
-interface StoredPart {
-  readonly key: RemoteKey;
-  readonly range?: ByteRange;
-  /** Of an object, what the entry says: it may take another number of bytes, at most those of its content. */
-  readonly storedBytes: number;
-  /** The size of the content if it is compressed: the thread that writes it holds both. */
-  readonly contentBytes?: number;
-}
 
 /**
  * @param windows Batches of entries in any order; files of one pack are fetched together within one batch.
@@ -216,7 +214,7 @@ class FileDownloader {
    * @param use Resolves to the entries whose bytes were wrong. The second time it fails them.
    */
   async #spawnRead<E extends FileEntry>(
-    part: StoredPart,
+    part: ContentPart,
     use: (bytes: Uint8Array, entries: readonly E[], isAgain: boolean) => Promise<readonly E[]>,
     entries: readonly E[],
   ): Promise<void> {
@@ -236,24 +234,48 @@ class FileDownloader {
   }
 
   /** For the read, sealed as it may be, and for content that is compressed. */
-  #memoryOf({ contentBytes = 0, storedBytes }: Omit<StoredPart, 'key'>): number {
+  #memoryOf({ contentBytes = 0, storedBytes }: Omit<ContentPart, 'key'>): number {
     const readBytes = Math.max(contentBytes, storedBytes);
     const { sealing } = this.#options.store;
     return (sealing?.readBytesMax(readBytes) ?? readBytes) + Math.min(contentBytes, storedBytes);
   }
 
   /** The answer may be shorter than requested; the caller decides which files that fails. */
-  async #read({ contentBytes, key, range, storedBytes }: StoredPart, into: Uint8Array): Promise<Uint8Array> {
-    const { limit, store } = this.#options;
-    const { signal } = this.#tasks;
-    const read = await limit.run(
-      () =>
-        store.read(key, { ...(range ? { range } : {}), maxBytes: contentBytes ?? storedBytes, into, signal }),
-      { bytes: storedBytes, signal },
+  async #read(part: ContentPart, into: Uint8Array): Promise<Uint8Array> {
+    const { key, range } = part;
+    const read = await this.#request(part, (options) =>
+      this.#options.store.read(key, { ...options, ...(range ? { range } : {}), into }),
     );
-    if (!read) throw await this.#missing(key);
     this.#bytes += read.bytes.length;
     return read.bytes;
+  }
+
+  /** A sealed chunk is left as it is: the thread that writes it opens it. */
+  async #readPiece(piece: Piece, into: Uint8Array): Promise<ReadPiece> {
+    const { sealing } = this.#options.store;
+    if (!sealing || piece.hash === undefined) {
+      const bytes = await this.#read(piece, into);
+      return { bytes, sizeBytes: bytes.length };
+    }
+    const read = await this.#request(piece, (options) =>
+      sealing.readUnopened(piece.key, { ...options, into }),
+    );
+    const { object, sizeBytes, stored } = read;
+    this.#bytes += sizeBytes;
+    return { bytes: stored, sizeBytes, sealed: { object, sizeBytes } };
+  }
+
+  async #request<Found>(
+    { contentBytes, key, storedBytes }: ContentPart,
+    read: (options: Pick<ReadOptions, 'maxBytes' | 'signal'>) => Promise<Found | undefined>,
+  ): Promise<Found> {
+    const { signal } = this.#tasks;
+    const found = await this.#options.limit.run(
+      () => read({ maxBytes: contentBytes ?? storedBytes, signal }),
+      { bytes: storedBytes, signal },
+    );
+    if (!found) throw await this.#missing(key);
+    return found;
   }
 
   /** Fails one file, or everything if the commit was forgotten meanwhile, which is asked once. */
@@ -364,22 +386,14 @@ class FileDownloader {
     // Pieces stop when one of them or the whole download fails. The file is discarded after all have stopped.
     const pieces = new TaskSet(this.#tasks.signal);
     try {
-      for (const piece of piecesOf(entry)) {
+      for (const piece of storedPieces(entry)) {
         pieces.check();
         const memory = await this.#memory.take(this.#memoryOf(piece), pieces.signal);
         pieces.spawn(async () => {
           try {
             await readChecked(
-              () => this.#read(piece, memory.bytes),
-              async (bytes) => {
-                const { contentBytes = piece.storedBytes, hash } = piece;
-                const isFrame = hash !== undefined && bytes.length < contentBytes;
-                if (!isFrame) checkWhole(piece.key, bytes, contentBytes);
-                const expected = hash && { hash, ...(isFrame && { contentBytes }) };
-                await file.write(piece.offset, bytes, expected).catch((error: unknown) => {
-                  throw isDamage(error) ? wrongBytes(piece.key) : error;
-                });
-              },
+              () => this.#readPiece(piece, memory.bytes),
+              (read) => writePiece(file, piece, read),
             );
             const { contentBytes = piece.storedBytes } = piece;
             if (!isAgain) this.#options.progress.add(0, contentBytes, entry.path);
@@ -408,47 +422,6 @@ class FileDownloader {
 
 /** Errors that fail one file and let the others continue. */
 const FILE_ERRORS = new Set(['damaged', 'unsafePath', 'conflict', 'io', 'diskFull']);
-
-interface Piece extends StoredPart {
-  readonly offset: number;
-  /** Of a chunk. */
-  readonly hash?: BlobHash;
-}
-
-function sizesOf(
-  sizeBytes: number,
-  storedBytes: number | undefined,
-): Pick<StoredPart, 'contentBytes' | 'storedBytes'> {
-  return storedBytes === undefined ? { storedBytes: sizeBytes } : { storedBytes, contentBytes: sizeBytes };
-}
-
-function* piecesOf(entry: FileEntry): Generator<Piece> {
-  let offset = 0;
-  if (entry.location.in === 'chunks') {
-    for (const chunk of entry.location.chunks) {
-      const { generation, hash, sizeBytes, storedBytes } = chunk;
-      yield { key: objectKey(hash, generation), ...sizesOf(sizeBytes, storedBytes), offset, hash };
-      offset += sizeBytes;
-    }
-    return;
-  }
-  for (; offset < entry.sizeBytes; offset += RANGE_BYTES) {
-    const storedBytes = Math.min(RANGE_BYTES, entry.sizeBytes - offset);
-    const range = { start: offset, end: offset + storedBytes };
-    yield { key: keyOfContent(entry), range, storedBytes, offset };
-  }
-}
-
-/** The pack or the object with the file's content. */
-function keyOfContent({ blob, location }: FileEntry): RemoteKey {
-  if (location.in === 'pack') return packKey(location.pack);
-  return objectKey(blob, location.in === 'object' ? location.generation : undefined);
-}
-
-function checkWhole(key: RemoteKey, bytes: Uint8Array, sizeBytes: number): void {
-  if (bytes.length !== sizeBytes)
-    throw damagedObject(key, `has ${bytes.length} bytes instead of ${sizeBytes}`);
-}
 
 /**
  * Adds the file's path to the error and, when its bytes do not match its hash, the object that they came

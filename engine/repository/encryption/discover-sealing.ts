@@ -5,10 +5,10 @@
  */
 
 import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import { hasSealMagic } from '../../sealing/sealed-content.ts';
 import { isJsonObject } from '../document.ts';
 import { DESCRIPTOR_KEY } from '../keys.ts';
 import type { SealKeys } from './seal-keys.ts';
-import { hasSealMagic } from './sealed-content.ts';
 import { withSealing } from './with-sealing.ts';
 
 /** @param finish Wraps the store whose content is plain. */

@@ -1,8 +1,8 @@
 /** The known answers that FORMAT.md gives are those of the code. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { openBytes, sealBytes } from '../../sealing/sealed-content.ts';
 import { deriveSealKeys, objectCipherKey } from './seal-keys.ts';
-import { openBytes, sealBytes } from './sealed-content.ts';
 import { createSealedNames } from './sealed-names.ts';
 import { stretchByNode, stretchByWasm } from './stretch-password.ts';
 

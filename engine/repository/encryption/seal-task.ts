@@ -1,6 +1,6 @@
 /** The work of one message to a thread that seals and opens. Content lies in shared memory. */
 import type { ByteRange } from '../../remotes/object-store.ts';
-import { type Authentic, openBytes, openSealedRange, sealBytes } from './sealed-content.ts';
+import { type Authentic, openBytes, openSealedRange, sealBytes } from '../../sealing/sealed-content.ts';
 
 export type SealingTask =
   | {

@@ -7,9 +7,9 @@ import { Worker } from 'node:worker_threads';
 import { Budget } from '../../base/budget.ts';
 import { createLeasedMemory } from '../../base/leased-memory.ts';
 import { createWorkerPool } from '../../base/worker-pool.ts';
+import { type OpenedContent, type SealedBytes, sealBytes } from '../../sealing/sealed-content.ts';
+import { paddedBytes, sealedBytesOf } from '../../sealing/sealed-form.ts';
 import { type OpenTask, openTask, runSealTask, type SealingTask } from './seal-task.ts';
-import { type OpenedContent, type SealedBytes, sealBytes } from './sealed-content.ts';
-import { paddedBytes, sealedBytesOf } from './sealed-form.ts';
 
 export interface SealThreads {
   /** The caller disposes of the result once nobody reads its bytes any more. */

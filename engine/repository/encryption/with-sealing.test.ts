@@ -5,8 +5,9 @@ import { describeLists } from '../../remotes/contract/suite.fixture.ts';
 import { describeAborts, describeStreams } from '../../remotes/contract/transfers.fixture.ts';
 import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import { openPieces } from '../../sealing/sealed-content.ts';
+import { FRAME_BYTES, HEAD_BYTES, paddedBytes, paddedOf, sealedBytesOf } from '../../sealing/sealed-form.ts';
 import { deriveSealKeys } from './seal-keys.ts';
-import { FRAME_BYTES, HEAD_BYTES, paddedBytes, paddedOf, sealedBytesOf } from './sealed-form.ts';
 import { createSealedNames } from './sealed-names.ts';
 import { withSealing } from './with-sealing.ts';
 
@@ -35,6 +36,20 @@ async function placedOf(store: ObjectStore, key: RemoteKey, sizeBytes: number): 
   const { bytes } = (await store.read(key, { maxBytes: sizeBytes, into }))!;
   expect(bytes.buffer).toBe(into.buffer);
   return Buffer.from(bytes);
+}
+
+/** As by a thread that writes a chunk. */
+async function piecesOf(store: ObjectStore, key: RemoteKey, given: Buffer[] = []): Promise<Buffer> {
+  const read = await store.sealing!.readUnopened(key, { maxBytes: 64 * 1024 * 1024 });
+  const { object, sizeBytes, stored } = read!;
+  let at = 0;
+  openPieces(object, stored, (piece, offset) => {
+    expect(offset).toBe(at);
+    at += piece.length;
+    given.push(Buffer.from(piece));
+  });
+  expect(at).toBe(sizeBytes);
+  return Buffer.concat(given);
 }
 
 function shared(content: Uint8Array): Uint8Array {
@@ -68,6 +83,7 @@ describe('A sealed store', () => {
     await store.put(key, content);
     expect((await bytesAt(store, key)).equals(content)).toBe(true);
     expect((await streamOf(store, key)).equals(content)).toBe(true);
+    expect((await piecesOf(store, key)).equals(content)).toBe(true);
     expect((await store.head(key))!.sizeBytes).toBe(sizeBytes);
     for (const [start, end] of [
       [0, 1],
@@ -165,6 +181,7 @@ describe('A sealed store', () => {
       () => bytesAt(store, key),
       () => streamOf(store, key),
       () => placedOf(store, key, content.length),
+      () => piecesOf(store, key),
     ];
     let found = 0;
     for (let round = 0; round < 1000; round += 1) {
@@ -172,7 +189,7 @@ describe('A sealed store', () => {
       const bad = Buffer.from(good);
       bad[at]! ^= 1 << (round % 8);
       await inside.put(storedKey, bad);
-      await expect(ways[round % 3]!()).rejects.toMatchObject({ code: 'damaged' });
+      await expect(ways[round % 4]!()).rejects.toMatchObject({ code: 'damaged' });
       found += 1;
     }
     expect(found).toBe(1000);
@@ -188,7 +205,7 @@ describe('A sealed store', () => {
     const cuts = [0, 10, HEAD_BYTES, HEAD_BYTES + 28 + FRAME_BYTES, good.length - 1];
     for (const bad of [...cuts.map((end) => good.subarray(0, end)), Buffer.concat([good, good])]) {
       await inside.put(storedKey, bad);
-      for (const read of [bytesAt(store, key), streamOf(store, key), store.head(key)])
+      for (const read of [bytesAt(store, key), streamOf(store, key), piecesOf(store, key), store.head(key)])
         await expect(read).rejects.toMatchObject({ code: 'damaged' });
     }
   });
@@ -214,8 +231,24 @@ describe('A sealed store', () => {
     const mixed = Buffer.concat([head, first, stored[0]!.subarray(HEAD_BYTES + frame)]);
     for (const bad of [stored[1]!, Buffer.concat([head, second, first]), mixed]) {
       await inside.put(storedKey, bad);
-      await expect(bytesAt(store, objectOf(one))).rejects.toMatchObject({ code: 'damaged' });
+      for (const read of [bytesAt(store, objectOf(one)), piecesOf(store, objectOf(one))])
+        await expect(read).rejects.toMatchObject({ code: 'damaged' });
     }
+  });
+
+  it('gives pieces in order, and none of a frame that is not authentic', async () => {
+    const { inside, store } = sealedStore();
+    const content = randomBytes(2 * FRAME_BYTES + 1234);
+    const key = objectOf(content);
+    await store.put(key, content);
+    expect((await piecesOf(store, key)).equals(content)).toBe(true);
+    const storedKey = store.sealing!.storedKey(key);
+    const bad = await bytesAt(inside, storedKey);
+    bad[HEAD_BYTES + FRAME_BYTES + 28 + FRAME_BYTES]! ^= 1;
+    await inside.put(storedKey, bad);
+    const given: Buffer[] = [];
+    await expect(piecesOf(store, key, given)).rejects.toMatchObject({ data: { reason: 'unauthentic' } });
+    expect(Buffer.concat(given).equals(content.subarray(0, FRAME_BYTES))).toBe(true);
   });
 
   it('refuses plain content where everything is sealed', async () => {

@@ -24,11 +24,15 @@ import type {
   PutStreamOptions,
   ReadOptions,
   RemoteKey,
+  UnopenedObject,
 } from '../../remotes/object-store.ts';
-import { DESCRIPTOR_KEY, KEY_SLOTS_PREFIX } from '../keys.ts';
-import { objectCipherKey, type SealKeys } from './seal-keys.ts';
-import { createSealThreads, type SealThreads } from './seal-threads.ts';
-import { type Authentic, checkStoredSize, createSealer, openFrame, openHead } from './sealed-content.ts';
+import {
+  type Authentic,
+  checkStoredSize,
+  createSealer,
+  openFrame,
+  openHead,
+} from '../../sealing/sealed-content.ts';
 import {
   FRAME_BYTES,
   FRAME_EXTRA_BYTES,
@@ -39,7 +43,10 @@ import {
   paddedOf,
   readBytesMax,
   sealedBytesOf,
-} from './sealed-form.ts';
+} from '../../sealing/sealed-form.ts';
+import { DESCRIPTOR_KEY, KEY_SLOTS_PREFIX } from '../keys.ts';
+import { objectCipherKey, type SealKeys } from './seal-keys.ts';
+import { createSealThreads, type SealThreads } from './seal-threads.ts';
 import { createSealedNames } from './sealed-names.ts';
 
 export function withSealing(store: ObjectStore, keys: SealKeys): ObjectStore {
@@ -55,7 +62,13 @@ export function withSealing(store: ObjectStore, keys: SealKeys): ObjectStore {
     provider: store.provider,
     ...(confirmsWrites && { confirmsWrites }),
     ...(files && { files }),
-    sealing: { ...names, listedBytes: paddedBytes, readBytesMax, cutterKey: keys.cutter },
+    sealing: {
+      ...names,
+      listedBytes: paddedBytes,
+      readBytesMax,
+      readUnopened: (key, call) => readUnopened(on(key), call),
+      cutterKey: keys.cutter,
+    },
     head: (key, call) => (isPlain(key) ? store.head(key, call) : headSealed(on(key), call?.signal)),
     get: (key, call) => (isPlain(key) ? store.get(key, call) : getSealed(on(key), call)),
     read: (key, call) => (isPlain(key) ? store.read(key, call) : readSealed(on(key), call)),
@@ -149,6 +162,19 @@ async function readSealed(
   const { content, sizeBytes } = await threads.open(task, stored.buffer === into?.buffer, into);
   checkReadSize(key, content.length, maxBytes);
   return { bytes: content, etag, info: plainInfo(info, key, sizeBytes) };
+}
+
+async function readUnopened(
+  { cipherKey, key, store, storedKey }: Sealed,
+  { checksums: _, maxBytes, memory: __, ...call }: Omit<ReadOptions, 'range'>,
+): Promise<UnopenedObject | undefined> {
+  const read = await store.read(storedKey, { ...call, maxBytes: sealedBytesOf(paddedBytes(maxBytes)) });
+  if (!read) return undefined;
+  const object = { cipherKey, key };
+  const { sizeBytes } = openHead(object, read.bytes);
+  checkStoredSize(key, sizeBytes, read.bytes.length);
+  checkReadSize(key, sizeBytes, maxBytes);
+  return { stored: read.bytes, object, sizeBytes };
 }
 
 async function getSealed(sealed: Sealed, call: GetOptions = {}): Promise<ObjectRead | undefined> {

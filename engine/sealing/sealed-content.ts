@@ -1,9 +1,9 @@
 /** Seals content and opens it (`sealed-form.ts`). Nothing is returned that was not authenticated. */
 import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { DrayError } from '../../api/error.ts';
-import type { ByteRange, RemoteKey } from '../../remotes/object-store.ts';
+import { DrayError } from '../api/error.ts';
 import {
+  type Extent,
   FRAME_BYTES,
   FRAME_EXTRA_BYTES,
   frameCount,
@@ -130,21 +130,21 @@ interface SealedFrame {
  * @param into Memory for its content. What exceeds it is authenticated and dropped. Absent: new memory
  * @throws `damaged`
  */
-export function openFrame(
-  { cipherKey, key }: Authentic,
-  { frame, nonce, stored }: SealedFrame,
-  into?: Uint8Array,
-): Uint8Array {
+export function openFrame(object: Authentic, part: SealedFrame, into?: Uint8Array): Uint8Array {
+  return openPart(object, nonceOf(object, part), part.stored.subarray(NONCE_BYTES), into);
+}
+
+function nonceOf({ key }: Authentic, { frame, nonce, stored }: SealedFrame): Uint8Array {
   if (stored.length <= FRAME_EXTRA_BYTES) throw unsealable(key, 'it is truncated');
   const own = stored.subarray(0, NONCE_BYTES);
   if (nonce && Buffer.compare(own, nonce) !== 0)
     throw unsealable(key, 'parts of it are of another version, so somebody put them together');
-  return openPart({ cipherKey, key }, numbered(own, frame + 1), stored.subarray(NONCE_BYTES), into);
+  return numbered(own, frame + 1);
 }
 
 /** One object's key for people, and the key of its content. */
 export interface Authentic {
-  readonly key: RemoteKey;
+  readonly key: string;
   readonly cipherKey: Uint8Array;
 }
 
@@ -168,6 +168,40 @@ export function openBytes(object: Authentic, stored: Uint8Array, into?: Uint8Arr
 }
 
 /**
+ * All of an object, piece by piece in order. No piece is given before its frame is authenticated.
+ * @param use Has the memory of its piece until it returns
+ * @throws `damaged`, also after some pieces
+ */
+export function openPieces(
+  object: Authentic,
+  stored: Uint8Array,
+  use: (piece: Uint8Array, offset: number) => void,
+): void {
+  const { nonce, sizeBytes } = openHead(object, stored);
+  checkStoredSize(object.key, sizeBytes, stored.length);
+  let offset = 0;
+  for (let frame = 0; frame < frameCount(paddedBytes(sizeBytes)); frame += 1) {
+    const part = { frame, nonce, stored: stored.subarray(frameStart(frame), frameStart(frame + 1)) };
+    const pieces = openFramePieces(object, part);
+    for (const piece of pieces) {
+      if (offset < sizeBytes) use(piece.subarray(0, sizeBytes - offset), offset);
+      offset += piece.length;
+      free(piece);
+    }
+  }
+}
+
+function openFramePieces(object: Authentic, part: SealedFrame): readonly Buffer<ArrayBuffer>[] {
+  const sealed = part.stored.subarray(NONCE_BYTES);
+  const { decipher, encrypted } = startOpening(object, nonceOf(object, part), sealed);
+  const pieces = [];
+  for (let at = 0; at < encrypted.length; at += PIECE_BYTES)
+    pieces.push(decipher.update(encrypted.subarray(at, at + PIECE_BYTES)));
+  checkTag(object, decipher);
+  return pieces;
+}
+
+/**
  * A range of an object, from the stored frames around it (`framesAround`).
  * @param objectBytes The object's size on the store
  * @param into As for `openBytes`
@@ -176,7 +210,7 @@ export function openBytes(object: Authentic, stored: Uint8Array, into?: Uint8Arr
 export function openSealedRange(
   object: Authentic,
   stored: Uint8Array,
-  { end, objectBytes, start }: ByteRange & { readonly objectBytes: number },
+  { end, objectBytes, start }: Extent & { readonly objectBytes: number },
   into?: Uint8Array,
 ): OpenedContent {
   const { key } = object;
@@ -220,7 +254,7 @@ function openFrames(
 }
 
 /** A cut end is found without reading it. @throws `damaged` */
-export function checkStoredSize(key: RemoteKey, sizeBytes: number, storedBytes: number): void {
+export function checkStoredSize(key: string, sizeBytes: number, storedBytes: number): void {
   const wanted = sealedBytesOf(paddedBytes(sizeBytes));
   if (storedBytes < wanted)
     throw unsealable(
@@ -235,20 +269,29 @@ export function hasSealMagic(stored: Uint8Array): boolean {
 }
 
 function openPart(
-  { cipherKey, key }: Authentic,
+  object: Authentic,
   nonce: Uint8Array,
   sealed: Uint8Array,
   into: Uint8Array = new Uint8Array(sealed.length - TAG_BYTES),
 ): Uint8Array {
+  const { decipher, encrypted } = startOpening(object, nonce, sealed);
+  transform(decipher, encrypted, into);
+  checkTag(object, decipher);
+  return into;
+}
+
+function startOpening({ cipherKey }: Authentic, nonce: Uint8Array, sealed: Uint8Array) {
   const decipher = createDecipheriv(CIPHER, cipherKey, nonce, { authTagLength: TAG_BYTES });
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
-  transform(decipher, sealed.subarray(0, sealed.length - TAG_BYTES), into);
+  return { decipher, encrypted: sealed.subarray(0, sealed.length - TAG_BYTES) };
+}
+
+function checkTag({ key }: Authentic, decipher: Decipheriv): void {
   try {
     decipher.final();
   } catch (cause) {
     throw unsealable(key, "it was changed, or is another object's content", cause);
   }
-  return into;
 }
 
 const PIECE_BYTES = 64 * 1024;
@@ -258,10 +301,16 @@ function transform(cipher: Cipheriv | Decipheriv, bytes: Uint8Array, into: Uint8
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     const piece = cipher.update(bytes.subarray(at, at + PIECE_BYTES));
     if (at < into.length) into.set(piece.subarray(0, into.length - at), at);
-    // Each piece is new memory. Freed at once, the next one gets it while it is in the processor's cache;
-    // left to the collector, a GB takes two thirds more time.
-    if (piece.buffer.byteLength === piece.length) piece.buffer.transfer(0);
+    free(piece);
   }
+}
+
+/**
+ * Each piece is new memory. Freed at once, the next one gets it while it is in the processor's cache; left to
+ * the collector, a GB takes two thirds more time.
+ */
+function free({ buffer, length }: Buffer<ArrayBuffer>): void {
+  if (buffer.byteLength === length) buffer.transfer(0);
 }
 
 /** The nonce of the part with this number: exclusive or, as in TLS 1.3 (RFC 8446, section 5.3). */
@@ -272,7 +321,7 @@ function numbered(nonce: Uint8Array, counter: number): Uint8Array {
   return result;
 }
 
-function unsealable(key: RemoteKey, why: string, cause?: unknown): DrayError {
+function unsealable(key: string, why: string, cause?: unknown): DrayError {
   return new DrayError('damaged', `${key} cannot be authenticated: ${why}.`, {
     data: { key, reason: 'unauthentic' },
     cause,

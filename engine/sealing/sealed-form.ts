@@ -14,7 +14,11 @@
  * above 4 MiB.
  */
 
-import type { ByteRange } from '../../remotes/object-store.ts';
+/** Half open. */
+export interface Extent {
+  readonly start: number;
+  readonly end: number;
+}
 
 export const SEAL_MAGIC = Buffer.from('DRS1', 'latin1');
 export const NONCE_BYTES = 12;
@@ -60,9 +64,9 @@ export function frameStart(frame: number): number {
 }
 
 /** The frames around a range of the content, and where they are on the store; the first has the head. */
-export function framesAround({ end, start }: ByteRange): {
+export function framesAround({ end, start }: Extent): {
   readonly first: number;
-  readonly stored: ByteRange;
+  readonly stored: Extent;
 } {
   const first = Math.floor(start / FRAME_BYTES);
   const from = first === 0 ? 0 : frameStart(first);

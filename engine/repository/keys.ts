@@ -23,12 +23,17 @@ export const RETENTION_KEY: RemoteKey = 'retention.json';
 /** The slots of an encrypted repository's master key. */
 export const KEY_SLOTS_PREFIX = 'keys/';
 
+/** What tests of a store write, each below a prefix of its own. */
+export const TEST_PREFIX = '.dray-test-';
+
 const HASH = /^[0-9a-f]{64}$/;
 const OBJECT_KEY = /^objects\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 const LATER_OBJECT_KEY = /^objects\/([0-9a-f]{2})\/([0-9a-f]{62})\.[1-9][0-9]{0,14}$/;
 const MANIFEST_KEY = /^manifests\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 const PACK_KEY = /^packs\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 const RELOCATION_KEY = /^relocations\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
+/** With a UUID. No key of a repository begins with a dot. */
+const TEST_KEY = /^\.dray-test-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/./;
 const COMMIT_KEY = /^commits\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 
 /** Whether the text is SHA-256 in 64 lower-case hexadecimal digits, the form of every name here. */
@@ -77,6 +82,11 @@ const CONTENT_KEYS = [OBJECT_KEY, LATER_OBJECT_KEY, PACK_KEY, MANIFEST_KEY, COMM
  */
 export function isContentKey(key: RemoteKey): boolean {
   return CONTENT_KEYS.some((form) => form.test(key));
+}
+
+/** Whether a test of the store has written it. */
+export function isTestKey(key: RemoteKey): boolean {
+  return TEST_KEY.test(key);
 }
 
 /** Undefined for a key that is not that of an object's first generation. */

@@ -1,6 +1,6 @@
 /** Collections of a repository that commands write and read. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CollectRequest } from '../../api/jobs.ts';
@@ -119,6 +119,44 @@ it('a store that does not honour conditional writes is refused', async () => {
   index.close();
   await expect(collect()).rejects.toMatchObject({ code: 'unsupported', data: { reason: 'noConditions' } });
   expect(await collect({ dryRun: true })).toMatchObject({ result: 'nothingToCollect' });
+});
+
+describe('what a killed test of the store has left', () => {
+  const ID = '01234567-89ab-4def-8123-456789abcdef';
+  const left = `.dray-test-${ID}/condition`;
+  const foreign = ['.dray-test-mine/a', `.dray-test-${ID}.txt`, `objects/.dray-test-${ID}/a`];
+  const HOURS_AGO = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+  const write = (key: string, age: Date) => {
+    sandbox.write(`store/${key}`, 'x');
+    utimesSync(sandbox.path('store', key), age, age);
+  };
+  const isThere = (key: string) => existsSync(sandbox.path('store', key));
+
+  it('is removed once it is older than the grace, and nothing else is', async () => {
+    await init();
+    sandbox.write('work/a', 'a');
+    await push(contextIn(root), {});
+    for (const key of [left, ...foreign]) write(key, HOURS_AGO(30));
+    await collect({ graceSeconds: 40 * 3_600 });
+    await collect({ dryRun: true });
+    expect(isThere(left)).toBe(true);
+    await collect({ graceSeconds: 24 * 3_600 });
+    expect(isThere(left)).toBe(false);
+    expect(foreign.filter(isThere)).toEqual(foreign);
+    expect(await verify(contextIn(root), { readDataPercent: 100 })).toMatchObject({ missing: 0, damaged: 0 });
+  });
+
+  it('stays for an hour without a grace, since the test may still run', async () => {
+    await init();
+    sandbox.write('work/a', 'a');
+    await push(contextIn(root), {});
+    write(left, HOURS_AGO(0.5));
+    await collect();
+    expect(isThere(left)).toBe(true);
+    write(left, HOURS_AGO(2));
+    await collect();
+    expect(isThere(left)).toBe(false);
+  });
 });
 
 describe('a dry run says what the collection will do', () => {

@@ -13,6 +13,7 @@ import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.t
 import { createProgress, type Progress } from '../session/progress.ts';
 import { createTraffic } from '../session/traffic.ts';
 import { type RoundOptions, type RoundProgress, type RoundsOutcome, runRounds } from './rounds.ts';
+import { sweepTests } from './sweep-tests.ts';
 
 const GRACE_SECONDS = 24 * 60 * 60;
 const KEYS_PER_DELETE = 1_000;
@@ -34,6 +35,7 @@ export async function collectGarbage(context: JobContext, request: CollectReques
   const tools = { context, clock: session.clock, limit: remote.limit, store, progress };
   const options = { repository, graceSeconds, packTarget: layout.packTarget, dryRun };
   const outcome = await runRounds(tools, options).catch(adviseRepair);
+  await sweepTests(tools, options);
   progress.end();
   return summaryOf(remote, outcome, options);
 }

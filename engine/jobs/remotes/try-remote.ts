@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { openRemote } from '../../remotes/open-remote.ts';
 import { formatRemoteUrl, type RemoteUrl, type S3Location } from '../../remotes/remote-url.ts';
+import { TEST_PREFIX } from '../../repository/keys.ts';
 import { knownPeersOf } from '../session/opened-remote.ts';
 import { probeConditions, probeRaces } from './condition-probe.ts';
 import { type CheckContext, REMOTE_CHECKS, type RemoteCheck } from './remote-checks.ts';
@@ -142,7 +143,7 @@ async function belowThrowAwayPrefix<T>(
   work: (prefix: string) => Promise<T>,
   onLeftOver?: (prefix: string, error: unknown) => void,
 ): Promise<T> {
-  const prefix = `.dray-test-${randomUUID()}/`;
+  const prefix = `${TEST_PREFIX}${randomUUID()}/`;
   try {
     return await work(prefix);
   } finally {

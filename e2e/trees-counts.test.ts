@@ -89,8 +89,10 @@ describe(`A dry run against a prefix of ${MANY.toLocaleString('en')} objects`, (
   beforeAll(() => writeObjects('many', named(MANY)));
 
   it('takes at most 60 requests for 500 files', async () => {
+    // The last of the 480 lies in the last page of the listing. With that page Dray knows that the new names
+    // after it are absent. Where the last page is not read, each of them takes a HEAD: 70 requests in all.
     const names = [
-      ...named(480, Math.floor(MANY / 481)),
+      ...named(480, Math.floor(MANY / 480)),
       ...Array.from({ length: 20 }, (_, at) => `d/file-${(at * MANY) / 20}-new`),
     ];
     writeFiles(sandbox.path('some'), names);

@@ -10,7 +10,7 @@ import { DrayError } from '../../../api/error.ts';
 import type { FleetRequest, PublishResult } from '../../../api/fleet.ts';
 import type { JobContext } from '../../../api/jobs.ts';
 import { systemClock } from '../../../base/clock.ts';
-import type { CommitHash } from '../../../model/entry.ts';
+import type { CommitHash, Entry } from '../../../model/entry.ts';
 import { mergeChanges } from '../../../model/merge.ts';
 import { findUnseen, notStored, type WrittenObject } from '../../../query/existence/find-unseen.ts';
 import { findAvoided } from '../../../repository/collection/find-avoided.ts';
@@ -92,7 +92,7 @@ class Publication {
       this.#warn(clash, `${clash} is an object, and other objects lie below this name.`);
       return refused(CLASH, 'partial');
     }
-    if (isSameManifest(manifest, base?.commit.manifest ?? EMPTY_MANIFEST))
+    if (await this.#isSame(manifest, base?.commit.manifest ?? EMPTY_MANIFEST))
       return { branch, isNew: false, ...(base ? { commit: base.hash } : {}) };
     const own = await this.#write({
       manifest,
@@ -190,6 +190,24 @@ class Publication {
     this.#context.emit({ type: 'warning', warning: 'fleetConflict', message, path });
   }
 
+  /** Before the first collection a commit holds its only segment itself, and later it lists it. */
+  async #isSame(left: Manifest, right: Manifest): Promise<boolean> {
+    if (left.kind === 'segments' && right.kind === 'segments')
+      return (
+        left.segments.length === right.segments.length &&
+        left.segments.every(({ hash }, at) => hash === right.segments[at]!.hash)
+      );
+    const [one, other] = await Promise.all([this.#onlyEntries(left), this.#onlyEntries(right)]);
+    return isDeepStrictEqual(one, other);
+  }
+
+  /** Undefined for a manifest of several segments. */
+  async #onlyEntries(manifest: Manifest): Promise<readonly Entry[] | undefined> {
+    if (manifest.kind === 'inline') return manifest.entries;
+    const [only, ...more] = manifest.segments;
+    return only && more.length === 0 ? await this.#load(only) : undefined;
+  }
+
   #load(segment: SegmentRef) {
     return readSegment(this.#folder.store, segment, this.#call);
   }
@@ -216,12 +234,4 @@ function conflictOn(branch: string): string {
 
 function refused(message: string, code: 'conflict' | 'partial'): PublishResult {
   return { refused: { code, message } };
-}
-
-function isSameManifest(left: Manifest, right: Manifest): boolean {
-  if (left.kind === 'inline' || right.kind === 'inline') return isDeepStrictEqual(left, right);
-  return (
-    left.segments.length === right.segments.length &&
-    left.segments.every(({ hash }, at) => hash === right.segments[at]!.hash)
-  );
 }

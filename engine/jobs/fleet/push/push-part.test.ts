@@ -1,4 +1,5 @@
 /** A bucket pushed in parts, against a small server, and cloned. */
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, sandbox, store } from '../../../../e2e/fresh-store.ts';
@@ -56,6 +57,18 @@ async function makeRepository(more: Partial<InitRequest> = {}): Promise<string> 
   mkdirSync(root);
   await initWorkspace(contextIn(root), { remoteUrl: REPOSITORY, layout, ...more });
   return root;
+}
+/** A collection that has removed nothing, as its state and the ref say: this server knows no conditions. */
+function writeFirstRound(): void {
+  const ref = JSON.parse(Buffer.from(store.objects.get('repo/refs/heads/main')!).toString());
+  const { repository } = ref;
+  const state = {
+    ...{ format: 1, required: ['collection'], repository, round: 1, run: randomUUID(), phase: 'done' },
+    ...{ started: new Date().toISOString(), grace: 0, forgotten: 0, candidates: [], rescued: [], avoid: [] },
+    removed: { objects: 0, bytes: 0 },
+  };
+  store.objects.set('repo/collection.json', Buffer.from(JSON.stringify(state)));
+  store.objects.set('repo/refs/heads/main', Buffer.from(JSON.stringify({ ...ref, epoch: 1 })));
 }
 let clones = 0;
 /** Clones the branch; returns its folder. */
@@ -150,6 +163,18 @@ describe('A push in parts', () => {
     expect((await nightly()).report.published).toMatchObject({ isNew: true });
     expect(clonedFiles(await clone())).toEqual(sourceFiles());
     expect((await nightly()).report.published).toMatchObject({ isNew: false });
+  });
+
+  it('commits nothing over a commit of before the first collection, which has its manifest inside', async () => {
+    fill(70);
+    await makeRepository();
+    await pushFleet();
+    writeFirstRound();
+    expect((await pushFleet()).published).toMatchObject({ isNew: false });
+    put('0/3', 'another content');
+    expect((await pushFleet()).published).toMatchObject({ isNew: true });
+    expect((await pushFleet()).published).toMatchObject({ isNew: false });
+    expect(clonedFiles(await clone())).toEqual(sourceFiles());
   });
 
   it('survives that each step runs twice, and moves the branch once', async () => {

@@ -2,12 +2,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from 'playwright';
+import type { Locator, Page } from 'playwright';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { createSandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
+import { findViolations } from './page/find-violations.ts';
 import { openWorkspace, WAIT } from './window-workspace.ts';
 
 /** Browsers draw the first one as `reportexe.png`. */
@@ -61,6 +63,56 @@ describe.skipIf(!findChromium())('A name that reverses its end', () => {
     expect(window.complaints).toEqual([]);
   });
 });
+
+describe.skipIf(!findChromium())('A message, an author and a tag without a space', () => {
+  const started = startBrowserAndStore();
+
+  it('leave what stands beside and below them in reach, on a screen and on a phone', async () => {
+    using sandbox = createSandbox();
+    const root = sandbox.path('coast');
+    mkdirSync(root);
+    const environment = { DRAY_AUTHOR: `<b>eve</b> ${'a'.repeat(200)}` };
+    const run = (...words: string[]) => runCli(words, { cwd: root, environment });
+    await run('init', '--remote', sandbox.path('store'), '-q');
+    writeFileSync(join(root, 'depths.txt'), '12');
+    const pushed = await run(
+      'push',
+      '-m',
+      `<script>alert(1)</script> ${'x'.repeat(10_000)}\n\n${'y '.repeat(5_000)}`,
+      '-q',
+    );
+    expect(pushed).toMatchObject({ exitCode: 0 });
+    expect(await run('tag', 't'.repeat(120))).toMatchObject({ exitCode: 0 });
+    await using window = await openWorkspace(started.browser, { root, screen: '#/history' });
+    const { origin, page } = window;
+    for (const size of [
+      { width: 1280, height: 800 },
+      { width: 360, height: 740 },
+    ]) {
+      await page.setViewportSize(size);
+      await page.goto(`${origin}/#/history`);
+      await page.getByRole('heading', { name: '<script>alert(1)</script> xxx' }).waitFor();
+      const panel = page.getByRole('region', { name: 'Commit' });
+      await expectShown(page, panel.getByRole('button', { name: 'Copy the whole hash' }));
+      await expectShown(page, panel.getByRole('tab', { name: 'Changes' }));
+      expect(await findViolations(page)).toEqual([]);
+      await page.goto(`${origin}/#/repositories`);
+      const figure = page.locator('.repository .figure').filter({ hasText: '<b>eve</b> aaa' });
+      await figure.waitFor();
+      expect(await figure.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+    }
+    expect(window.complaints).toEqual([]);
+  });
+});
+
+/** All of it is within the window. */
+async function expectShown(page: Page, part: Locator): Promise<void> {
+  const { height, width, x, y } = (await part.boundingBox())!;
+  const shown = page.viewportSize()!;
+  expect(Math.min(x, y)).toBeGreaterThanOrEqual(0);
+  expect(x + width).toBeLessThanOrEqual(shown.width);
+  expect(y + height).toBeLessThanOrEqual(shown.height);
+}
 
 /** The texts and attributes of the page with such a character. Values of fields are left out. */
 function findOverrides(page: Page): Promise<readonly string[]> {

@@ -32,16 +32,25 @@ export function CommitPanel({ root, commits, refs, selected, menu }: CommitPanel
     <section className="commit-panel" aria-label="Commit">
       <header className="commit-head">
         <div className="row">
-          <h2 className="grow">{subjectOf(newer)}</h2>
+          <h2 className="grow" title={subjectOf(newer)}>
+            {subjectOf(newer)}
+          </h2>
           <Menu label="Of this commit" actions={actionsOfCommit(newer, refs, menu)}>
             <IconButton icon="more" label="More of this commit" size="small" />
           </Menu>
         </div>
-        {bodyOf(newer) !== '' && <p className="commit-body soft">{bodyOf(newer)}</p>}
+        {bodyOf(newer) !== '' && (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+          <section className="commit-body soft" tabIndex={0} aria-label="Rest of the message">
+            {bodyOf(newer)}
+          </section>
+        )}
         <div className="row small soft commit-facts">
           <RefBadges refs={refs} commit={newer.commit} />
           {newer.isForgotten && <Badge>Forgotten</Badge>}
-          <span>{authorName(newer.author)}</span>
+          <span className="cut" title={newer.author}>
+            {authorName(newer.author)}
+          </span>
           <time dateTime={newer.time}>{formatMoment(newer.time)}</time>
           <span>
             {newer.isForgotten && 'held '}

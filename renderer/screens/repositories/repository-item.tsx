@@ -111,7 +111,7 @@ export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: Rep
             />
             <StoredSize repository={repository} onMeasured={onMeasured} />
             <Figure label="Cost a month" {...costWords(repository)} />
-            <Figure label="Last push" value={<Ago moment={tip.time} />} note={tip.author} />
+            <Figure label="Last push" value={<Ago moment={tip.time} />} note={<Author of={tip.author} />} />
             <Figure label="Last verified" {...verifiedWords(repository)} />
           </Figures>
           {workspace !== undefined && (
@@ -137,6 +137,14 @@ export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: Rep
         </div>
       )}
     </li>
+  );
+}
+
+function Author({ of }: { readonly of: string }) {
+  return (
+    <div className="cut" title={of}>
+      {of}
+    </div>
   );
 }
 

@@ -194,14 +194,16 @@ function Confirm({ name, forgotten, removedTags, onClose, onConfirm }: ConfirmPr
       action={`Forget ${what}`}
       onConfirm={onConfirm}
     >
-      {removedTags.length > 0 && <p>Removes {tagsOf(removedTags)}.</p>}
-      {forgotten > 0 && (
-        <p>
-          {forgotten === 1 ? 'It stays' : 'They stay'} in the log, but {forgotten === 1 ? 'its' : 'their'}{' '}
-          files can no longer be read, here and on every other machine. There is no undo. The next collection
-          of garbage removes from the store what only {forgotten === 1 ? 'it' : 'they'} needed.
-        </p>
-      )}
+      <div className="stack">
+        {removedTags.length > 0 && <p>Removes {tagsOf(removedTags)}.</p>}
+        {forgotten > 0 && (
+          <p>
+            {forgotten === 1 ? 'It stays' : 'They stay'} in the log, but {forgotten === 1 ? 'its' : 'their'}{' '}
+            files can no longer be read, here and on every other machine. There is no undo. The next
+            collection of garbage removes from the store what only {forgotten === 1 ? 'it' : 'they'} needed.
+          </p>
+        )}
+      </div>
     </ConfirmDialog>
   );
 }

@@ -13,6 +13,7 @@ import { rowOf, stateOf } from './page/transfer-rows.ts';
 import { openWorkspace, WAIT } from './window-workspace.ts';
 
 const SECOND = 'a kingfisher dives';
+const DAMAGED = 100;
 const GUESSES = 10;
 const HOSTILE = `<img src=x onerror=alert(1)>\u202egnp.exe ${'long'.repeat(40)}`.slice(0, 200);
 
@@ -77,6 +78,23 @@ describe.skipIf(!findChromium())('An encrypted repository in the window', () => 
     await remove.getByText('stops working').waitFor();
     expect(await remove.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
     await expectWithin(remove, remove.locator('strong'));
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('lists its keys after a few of many keys that a stranger has damaged', async () => {
+    using sandbox = createSandbox();
+    const { root } = await pushedBirds(sandbox);
+    for (let slot = 0; slot < DAMAGED; slot += 1) {
+      const id = slot.toString(16).padStart(64, '0');
+      writeFileSync(sandbox.path('store', 'keys', id), '{"format":1}');
+    }
+    await using window = await openWorkspace(started.browser, { root, screen: '#/repositories' });
+    const { page } = window;
+    await press(page, page.getByRole('button', { name: 'Passwords... of birds' }));
+    const dialog = page.getByRole('dialog', { name: 'Passwords of birds' });
+    await dialog.getByText(`${DAMAGED - 5} more keys cannot be used.`).waitFor();
+    expect(await dialog.locator('.notice').count()).toBe(6);
+    expect(await dialog.getByRole('listitem').count()).toBe(2);
     expect(window.complaints).toEqual([]);
   });
 

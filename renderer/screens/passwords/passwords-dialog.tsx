@@ -1,6 +1,7 @@
 /** The passwords and recovery keys of an encrypted repository, as `dray key` lists and changes them. */
 import './passwords.css';
 import { useState } from 'react';
+import { formatPlural } from '../../../engine/api/numbers.ts';
 import type { KeySlotRecord } from '../../../engine/api/repositories.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/controls/button.tsx';
@@ -11,6 +12,8 @@ import { AnswerState } from '../../failures/answer-state.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { ChangeDialog, type ChangeTask } from './change-dialog.tsx';
 import { RecoveryKeyDialog } from './recovery-key-dialog.tsx';
+
+const DAMAGED_SHOWN_MAX = 5;
 
 export interface PasswordsDialogProps {
   readonly name: string;
@@ -55,11 +58,7 @@ export function PasswordsDialog({ name, root, onClose }: PasswordsDialogProps) {
           Each of these opens the same content. Everybody who can read the store sees their labels. A stranger
           who can write to it can add a line here, but not one that opens anything.
         </p>
-        {found?.damaged.map((message) => (
-          <Notice key={message} tone="warning">
-            {message}
-          </Notice>
-        ))}
+        {found && <Damaged messages={found.damaged} />}
         {found ? (
           <KeyList keys={found.keys} onRemove={(key) => setTask({ kind: 'remove', key })} />
         ) : (
@@ -79,6 +78,21 @@ export function PasswordsDialog({ name, root, onClose }: PasswordsDialogProps) {
 /** Saved jobs run in processes of their own. */
 export const JOBS_AND_PASSWORDS =
   'Jobs run without a person, and what is typed here does not reach them. They take the password from DRAY_PASSWORD_FILE or DRAY_PASSWORD_COMMAND of the environment that Dray was started in, and otherwise stop and say so.';
+
+/** Anybody who can write to the store can add hundreds of them. */
+function Damaged({ messages }: { readonly messages: readonly string[] }) {
+  const more = messages.length - DAMAGED_SHOWN_MAX;
+  return (
+    <>
+      {messages.slice(0, DAMAGED_SHOWN_MAX).map((message) => (
+        <Notice key={message} tone="warning">
+          {message}
+        </Notice>
+      ))}
+      {more > 0 && <Notice tone="warning">{formatPlural(more, 'more key')} cannot be used.</Notice>}
+    </>
+  );
+}
 
 interface KeyListProps {
   readonly keys: readonly KeySlotRecord[];

@@ -203,7 +203,8 @@ class Repairer {
     if (found.documents.has(COLLECTION_KEY)) await this.#restoreState();
     const tools = { ...this.#tools, repository: await this.#repositoryId() };
     const { counted, isPolicyKept, listed } = await restoreRetention(tools);
-    const known = `Of ${formatPlural(counted, 'forgotten commit')}, ${listed} ${listed === 1 ? 'is' : 'are'} on the new list. The others have all their content, and count as kept.`;
+    const rest = counted > listed ? ' The others have all their content, and count as kept.' : '';
+    const known = `It has ${listed} of ${formatPlural(counted, 'forgotten commit')}.${rest}`;
     const lost = isPolicyKept ? '' : ' The policy that was kept with the list is lost.';
     const advice = `Run "dray forget${isPolicyKept ? '' : ' --save'}" with the rules that you want.`;
     const message = `The list of forgotten commits was made again. ${known}${lost} ${advice}`;

@@ -75,7 +75,10 @@ describe('repair of the list of forgotten commits', () => {
     expect(await repair(testContext(root), { dryRun: true })).toMatchObject({ result: 'wouldRepair' });
     const context = testContext(root);
     expect(await repair(context, {})).toMatchObject({ result: 'repaired', found: 1, left: 0 });
-    expect(eventsOf(context, 'warning').map(({ warning }) => warning)).toContain('retentionRestored');
+    const [warning] = eventsOf(context, 'warning').filter((one) => one.warning === 'retentionRestored');
+    expect(warning!.message).toContain('It has 2 of 2 forgotten commits.');
+    expect(warning!.message).not.toContain('The others');
+    expect(warning!.message.includes('The policy that was kept with the list is lost.')).toBe(!isPolicyKept);
     expect(list()).toEqual({
       ...before,
       forgotten: hashesOf('one', 'two'),
@@ -99,7 +102,11 @@ describe('repair of the list of forgotten commits', () => {
     // A collection that is stopped before it removes anything has counted the third.
     writeFileSync(statePath(), JSON.stringify({ ...state(), forgotten: 3 }));
     rmSync(listPath());
-    expect(await repair(testContext(root), {})).toMatchObject({ result: 'repaired', left: 0 });
+    const context = testContext(root);
+    expect(await repair(context, {})).toMatchObject({ result: 'repaired', left: 0 });
+    expect(eventsOf(context, 'warning').map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('It has 2 of 3 forgotten commits. The others have all their content'),
+    );
     expect(list().forgotten).toEqual(hashesOf('one', 'two'));
     expect(state()).toMatchObject({ phase: 'done', forgotten: 2 });
     const content = keysBelow(remote, 'objects');

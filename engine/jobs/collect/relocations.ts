@@ -3,16 +3,17 @@
  *
  * The rules, which keep a blob that moved from being lost:
  * - What is live in an old pack is live in the new one, whatever else holds.
- * - An old pack is needed no more for a blob only if the new pack is there and was never a candidate of a
- *   collection. Otherwise somebody may have removed it, or may yet do so by a late request.
+ * - An old pack is needed no more for a blob only if the new pack is there, and neither the new pack nor the
+ *   relocation was ever a candidate of a collection. Otherwise somebody may have removed it, or may yet do so
+ *   by a late request.
  * - A relocation that cannot be read ends the mark.
  */
 import { firstNumberWhere } from '../../base/sorted-search.ts';
 import type { PackHash } from '../../model/entry.ts';
-import type { ListPage } from '../../remotes/object-store.ts';
+import type { ListPage, RemoteKey } from '../../remotes/object-store.ts';
 import { avoidValueOf, decodeAvoidList, hasValue } from '../../repository/collection/avoid-list.ts';
 import { readList } from '../../repository/collection/stored-list.ts';
-import { packFromRelocationKey, packKey, RELOCATIONS_PREFIX } from '../../repository/keys.ts';
+import { packFromRelocationKey, packKey, RELOCATIONS_PREFIX, relocationKey } from '../../repository/keys.ts';
 import { readRelocation } from '../../repository/packs/relocation.ts';
 import type { WalkTools } from '../history/verify/find-commits.ts';
 
@@ -22,7 +23,7 @@ interface Moved {
   readonly offsets: Uint32Array;
   readonly indexes: Uint32Array;
   readonly to: Uint32Array;
-  /** Nothing of the new packs was ever a candidate, and all of them are there. */
+  /** Neither the relocation nor a new pack was ever a candidate, and all new packs are there. */
   isSafe: boolean;
 }
 
@@ -88,20 +89,22 @@ export class Relocations {
   async #judge({ context, limit, store }: WalkTools, avoid: readonly string[]): Promise<void> {
     const { signal } = context;
     const targets = [...new Set([...this.#moved.values()].flatMap(({ packs }) => packs))];
-    const condemned = new Set<PackHash>();
+    const keys = [...targets.map(packKey), ...[...this.#moved.keys()].map(relocationKey)];
+    const condemned = new Set<RemoteKey>();
     for (const name of avoid) {
       // One list at a time: together they may take more memory than the mark.
       const values = decodeAvoidList(name, await readList(store, name, { signal }));
-      for (const pack of targets) if (hasValue(values, avoidValueOf(packKey(pack)))) condemned.add(pack);
+      for (const key of keys) if (hasValue(values, avoidValueOf(key))) condemned.add(key);
     }
-    const asked = targets.filter((pack) => !this.#present.has(pack) && !condemned.has(pack));
+    const asked = targets.filter((pack) => !this.#present.has(pack) && !condemned.has(packKey(pack)));
     await Promise.all(
       asked.map(async (pack) => {
         const head = () => store.head(packKey(pack), { signal });
         if (await limit.run(head, { bytes: 0, signal })) this.#present.add(pack);
       }),
     );
-    for (const moved of this.#moved.values())
-      moved.isSafe = moved.packs.every((pack) => this.#present.has(pack) && !condemned.has(pack));
+    const isKept = (pack: PackHash) => this.#present.has(pack) && !condemned.has(packKey(pack));
+    for (const [old, moved] of this.#moved)
+      moved.isSafe = !condemned.has(relocationKey(old)) && moved.packs.every(isKept);
   }
 }

@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { runBudget } from '../../base/run-budget.fixture.ts';
 import type { BlobLocation, FileEntry } from '../../model/entry.ts';
-import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import { hashOfText } from '../../repository/entries.fixture.ts';
+import { RELOCATIONS_PREFIX } from '../../repository/keys.ts';
 import { SALT_BYTES } from '../../repository/packs/pack.ts';
 import { ROW_BYTES } from '../../repository/packs/pack-format.ts';
 import { writeRelocation } from '../../repository/packs/relocation.ts';
@@ -323,6 +324,57 @@ describe('what is needed of a pack that moves', () => {
     await collectTwice(repository);
     // So does one of the requests that removed it.
     await store.delete([condemned!]);
+    expect(await repository.unreadable()).toEqual([]);
+    await collectTwice(repository);
+    expect(await repository.unreadable()).toEqual([]);
+  });
+
+  it('survives a late removal of a relocation that another collector writes again', async () => {
+    const { pack, repository } = await createSparse();
+    const { store } = repository;
+    const killedAfter = (prefix: string) =>
+      onEachRequest(store, async (_, request, call) => {
+        if (!call.startsWith(`put ${prefix}`)) return;
+        await request();
+        throw KILLED;
+      }).store;
+    // This one cannot write the pack anew.
+    const other: ObjectStore = {
+      ...store,
+      read: (key, options) => (key === pack ? Promise.resolve(undefined) : store.read(key, options)),
+    };
+    // From now on each new pack has a name of its own: that of the content was a candidate.
+    await expect(repository.collect({}, killedAfter('packs/'))).rejects.toBe(KILLED);
+    await repository.collect({}, other);
+    let lists = 0;
+    const late: RemoteKey[] = [];
+    /** Lists a relocation that was not there when it read them all, and removes it. */
+    const removing: ObjectStore = {
+      ...other,
+      list: async (request, options) => {
+        if (request.prefix === RELOCATIONS_PREFIX && ++lists === 2)
+          await expect(repository.collect({}, killedAfter(RELOCATIONS_PREFIX))).rejects.toBe(KILLED);
+        const page = await store.list(request, options);
+        // The store's clock is late, so nothing is too young.
+        return { ...page, objects: page.objects.map((object) => ({ ...object, modifiedMs: 0 })) };
+      },
+      delete: async (keys, options) => {
+        late.push(...keys);
+        await store.delete(keys, options);
+      },
+    };
+    let isOvertaken = false;
+    const overtaken = onEachRequest(store, async (_, __, call) => {
+      if (isOvertaken || !call.startsWith('head packs/')) return;
+      isOvertaken = true;
+      await repository.collect({}, removing);
+      expect(await repository.keys(RELOCATIONS_PREFIX)).toEqual([]);
+    });
+    await repository.collect({}, overtaken.store);
+    await collectTwice(repository);
+    // It was sent twice, and the second time is now.
+    expect(late).toContain(pack.replace('packs/', RELOCATIONS_PREFIX));
+    await store.delete(late);
     expect(await repository.unreadable()).toEqual([]);
     await collectTwice(repository);
     expect(await repository.unreadable()).toEqual([]);

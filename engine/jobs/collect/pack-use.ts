@@ -21,6 +21,8 @@ const SALT_ROW_BYTES = SALT_BYTES + ROW_BYTES;
 export interface SparsePack {
   readonly pack: PackHash;
   readonly sizeBytes: number;
+  /** A pack of just the blobs that entries name has so many. */
+  readonly neededBytes: number;
   /** Those of which a new pack of the needed blobs would be smaller. */
   readonly unusedBytes: number;
 }
@@ -47,7 +49,7 @@ export class PackUse {
     const neededBytes = this.#neededBytes.get(pack);
     if (neededBytes === undefined || neededBytes > sizeBytes || sizeBytes > PACK_BYTES_MAX) return;
     const unusedBytes = sizeBytes - listedBytes(neededBytes + SALT_ROW_BYTES);
-    if (unusedBytes > 0) this.#listed.push({ pack, sizeBytes, unusedBytes });
+    if (unusedBytes > 0) this.#listed.push({ pack, sizeBytes, neededBytes, unusedBytes });
   }
 
   /**

@@ -1,7 +1,7 @@
 /** Packs that are written anew, and what kills, pushes and other collections in between could do to them. */
 import { describe, expect, it } from 'vitest';
 import { runBudget } from '../../base/run-budget.fixture.ts';
-import type { BlobLocation, FileEntry } from '../../model/entry.ts';
+import type { BlobHash, BlobLocation, FileEntry } from '../../model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import { hashOfText } from '../../repository/entries.fixture.ts';
 import { RELOCATIONS_PREFIX } from '../../repository/keys.ts';
@@ -173,6 +173,26 @@ describe('a pack of which less than half is needed', () => {
     expect(await repository.unreadable()).toEqual([]);
     expect(await repository.keys('packs/')).toHaveLength(3);
     expect(await repository.garbage()).toEqual([]);
+  });
+
+  it('stays when an entry names a part of a blob, as other programs may write it', async () => {
+    const repository = await createTestRepository();
+    const first = await repository.push('main', ALL);
+    const whole = (await entriesOf(repository.store, first)).at(-1)!;
+    const place = whole.location as Extract<BlobLocation, { in: 'pack' }>;
+    const text = textOf('5').slice(1);
+    const part: FileEntry = {
+      ...whole,
+      path: 'packed/part',
+      blob: hashOfText(text) as BlobHash,
+      sizeBytes: text.length,
+      location: { ...place, offset: place.offset + 1 },
+    };
+    const files = { ...packed('1'), 'packed/part': text };
+    await repository.push('main', files, repository.store, { known: [part] });
+    await repository.forget(first);
+    for (let round = 0; round < 2; round += 1) await repository.collect();
+    expect(await repository.unreadable()).toEqual([]);
   });
 
   it('stays when it is damaged, young, or at least half needed', async () => {

@@ -14,7 +14,12 @@ import type { ObjectBytes } from '../../remotes/object-store.ts';
 import { createCollectionView } from '../../repository/collection/collection-view.ts';
 import { packKey, relocationKey } from '../../repository/keys.ts';
 import { type BuiltPack, PackBuilder } from '../../repository/packs/pack.ts';
-import { PACK_MAX_BYTES, type PackedBlob } from '../../repository/packs/pack-format.ts';
+import {
+  INDEX_FIXED_BYTES,
+  PACK_MAX_BYTES,
+  type PackedBlob,
+  ROW_BYTES,
+} from '../../repository/packs/pack-format.ts';
 import { parsePack } from '../../repository/packs/pack-index.ts';
 import { type Move, writeRelocation } from '../../repository/packs/relocation.ts';
 import type { WalkTools } from '../history/verify/find-commits.ts';
@@ -65,16 +70,23 @@ export async function repack(
     const bytes = Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.length);
     const blobs = parsePack(bytes);
     if (typeof blobs === 'string') continue;
-    await repacker.add(
-      from,
-      bytes,
-      blobs.filter((blob) => mark.isNeeded(pack, blob.offset)),
-    );
+    const needed = blobs.filter((blob) => mark.isNeeded(pack, blob.offset));
+    if (!isAllOf(from, needed)) continue;
+    await repacker.add(from, bytes, needed);
     if (repacker.sizeBytes >= packTarget) await repacker.flush();
   }
   await repacker.flush();
   for (const { pack } of repacker.emptied) mark.noteEmptied(pack);
   return repacker.emptied;
+}
+
+/**
+ * Whether these blobs are all that entries name of the pack. Another program may let an entry name a part of
+ * a blob, or bytes of several: such a pack stays as it is.
+ */
+function isAllOf({ neededBytes }: SparsePack, blobs: readonly PackedBlob[]): boolean {
+  const bytes = blobs.reduce((sum, { sizeBytes }) => sum + sizeBytes + ROW_BYTES, INDEX_FIXED_BYTES);
+  return bytes === neededBytes;
 }
 
 /** In their order, with a few read ahead. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runBudget } from '../../base/run-budget.fixture.ts';
 import type { BlobHash, BlobLocation, FileEntry } from '../../model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import { damaged } from '../../repository/document.ts';
 import { hashOfText } from '../../repository/entries.fixture.ts';
 import { RELOCATIONS_PREFIX } from '../../repository/keys.ts';
 import { SALT_BYTES } from '../../repository/packs/pack.ts';
@@ -201,6 +202,16 @@ describe('a pack of which less than half is needed', () => {
     const read = await repository.store.read(pack, { maxBytes: 10_000 });
     await repository.store.put(pack, Buffer.from(read!.bytes).fill(1, 0, 1));
     expect((await repository.collect()).repacked.packs).toBe(0);
+    // So says the store of an encrypted repository.
+    const { store } = repository;
+    const refusing: ObjectStore = {
+      ...store,
+      read: (key, options) =>
+        key === pack ? Promise.reject(damaged(key, 'it is not authentic')) : store.read(key, options),
+    };
+    await repository.push('main', packed('1', 'other'));
+    expect((await repository.collect({}, refusing)).repacked.packs).toBe(0);
+    expect(await repository.keys('packs/')).toContain(pack);
     const other = await createTestRepository();
     const first = await other.push('main', ALL);
     await other.push('main', packed('1', '2', '3'));

@@ -8,6 +8,7 @@
  * it, the relocation counts for nothing (`relocations.ts`), and the old pack stays.
  */
 import { hash as hashOf } from 'node:crypto';
+import { isDamage } from '../../base/read-checked.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import type { BlobHash, PackHash } from '../../model/entry.ts';
 import type { ObjectBytes } from '../../remotes/object-store.ts';
@@ -105,7 +106,8 @@ async function* readPacks(
         const { pack, sizeBytes } = from;
         if (ahead.length > 0 && aheadBytes + sizeBytes > BYTES_AHEAD_MAX) break;
         const call = { maxBytes: PACK_MAX_BYTES, signal };
-        const reading = limit.run(() => store.read(packKey(pack), call), { bytes: sizeBytes, signal });
+        const read = () => store.read(packKey(pack), call).catch(absentIfDamaged);
+        const reading = limit.run(read, { bytes: sizeBytes, signal });
         // Whoever takes its turn throws the failure.
         tasks.spawn(() => reading.then(ignore, ignore));
         ahead.push({ from, reading });
@@ -124,6 +126,11 @@ async function* readPacks(
 }
 
 function ignore(): void {}
+
+/** The store of an encrypted repository finds the damage itself. */
+function absentIfDamaged(error: unknown): undefined {
+  if (!isDamage(error)) throw error;
+}
 
 class Repacker {
   readonly emptied: SparsePack[] = [];

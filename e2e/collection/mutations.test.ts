@@ -2,8 +2,9 @@
  * Whether the model would notice: each rule of a collection is taken out of Dray's code in turn, and then
  * some order must leave a ref that is not whole.
  *
- * One rule is not here: that a new pack that was ever a candidate replaces no old one. A collection writes
- * packs anew before its round, so no order with two switches needs it. `repack.test.ts` has one with more.
+ * Two rules are not here: that a new pack that was ever a candidate replaces no old one, and that a
+ * relocation that was ever a candidate lets no old pack go. A collection writes packs anew before its round,
+ * so no order with two switches needs them. `repack.test.ts` has orders with more.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { rawZstd } from './raw-zstd.ts';

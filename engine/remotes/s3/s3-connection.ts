@@ -15,7 +15,8 @@ import { parseErrorBody } from './answers/s3-xml.ts';
 import type { CredentialSource } from './keys/credentials.ts';
 import { isRegion } from './s3-grammar.ts';
 import { requestBaseOf, type S3Place } from './s3-options.ts';
-import { createSigner, encodeKey, encodeQuery, type Signer, type UnsignedRequest } from './s3-signer.ts';
+import { createSigner, encodeQuery, type Signer, type UnsignedRequest } from './s3-signer.ts';
+import { encodeKey } from './signature.ts';
 
 /** `place` changes when the store names another region. */
 export interface S3Connection {

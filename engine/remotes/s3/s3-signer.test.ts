@@ -4,7 +4,8 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Credentials } from './keys/credentials.ts';
-import { createSigner, encodeKey, encodeQuery, UNSIGNED_PAYLOAD, type UnsignedRequest } from './s3-signer.ts';
+import { createSigner, encodeQuery, type UnsignedRequest } from './s3-signer.ts';
+import { encodeKey, UNSIGNED_PAYLOAD } from './signature.ts';
 
 const EMPTY_SHA256 = sha256('');
 

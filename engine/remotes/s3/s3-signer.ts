@@ -4,8 +4,15 @@
  * it derives the key once a day and hashes each request in one go. `s3-signer.test.ts` holds it against AWS's
  * published vectors and against AWS's own `@smithy/signature-v4`.
  */
-import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { CredentialSource, Credentials } from './keys/credentials.ts';
+import {
+  ALGORITHM,
+  deriveSigningKey,
+  encodeUri,
+  type SigningKey,
+  signatureOf,
+  withoutSpareSpaces,
+} from './signature.ts';
 
 export interface UnsignedRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -25,11 +32,6 @@ export interface UnsignedRequest {
  */
 export type Signer = (request: UnsignedRequest, region: string) => Promise<Record<string, string>>;
 
-/** A request whose body the signature does not cover. TLS, or a signed checksum header, does. */
-export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
-
-const ALGORITHM = 'AWS4-HMAC-SHA256';
-
 export function createSigner(options: {
   readonly credentials: CredentialSource;
   readonly clockOffsetMs: number;
@@ -41,13 +43,12 @@ export function createSigner(options: {
     const time = timeOf(Date.now() + options.clockOffsetMs);
     const headers: Record<string, string> = { ...given, host, 'x-amz-date': time };
     if (credentials.sessionToken) headers['x-amz-security-token'] = credentials.sessionToken;
-    const [canonicalHeaders, signedNames] = canonicalise(headers);
-    const payloadHash = headers['x-amz-content-sha256'];
-    const canonical = `${method}\n${path}\n${query}\n${canonicalHeaders}\n${signedNames}\n${payloadHash}`;
+    const [headerLines, signedNames] = canonicalise(headers);
+    const payloadHash = headers['x-amz-content-sha256']!;
     const day = time.slice(0, 8);
     if (!derived || !isFor(derived, credentials, day, region)) derived = deriveKey(credentials, day, region);
-    const toSign = `${ALGORITHM}\n${time}\n${derived.scope}\n${hash('sha256', canonical)}`;
-    const signature = createHmac('sha256', derived.key).update(toSign).digest('hex');
+    const canonical = { method, path, query, headerLines, signedNames, payloadHash, time };
+    const signature = signatureOf(canonical, derived);
     const credential = `${credentials.accessKeyId}/${derived.scope}`;
     headers.authorization = `${ALGORITHM} Credential=${credential}, SignedHeaders=${signedNames}, Signature=${signature}`;
     return headers;
@@ -70,29 +71,14 @@ function canonicalise(headers: Readonly<Record<string, string>>): readonly [line
   return [lines, names];
 }
 
-function withoutSpareSpaces(value: string): string {
-  return /^\s|[\t\r\n]| {2}|\s$/.test(value)
-    ? value
-        .replace(/[\r\n]/g, ' ')
-        .replace(/[ \t]+/g, ' ')
-        .replace(/^ | $/g, '')
-    : value;
-}
-
-/** The key for one day in one region, as a handle of Node's, which is set up once. */
-interface DerivedKey {
+interface DerivedKey extends SigningKey {
   readonly credentials: Credentials;
   readonly day: string;
   readonly region: string;
-  readonly scope: string;
-  readonly key: KeyObject;
 }
 
 function deriveKey(credentials: Credentials, day: string, region: string): DerivedKey {
-  let key = Buffer.from(`AWS4${credentials.secretAccessKey}`);
-  for (const part of [day, region, 's3', 'aws4_request'])
-    key = createHmac('sha256', key).update(part).digest();
-  return { credentials, day, region, scope: `${day}/${region}/s3/aws4_request`, key: createSecretKey(key) };
+  return { credentials, day, region, ...deriveSigningKey(credentials.secretAccessKey, day, region) };
 }
 
 function isFor(derived: DerivedKey, credentials: Credentials, day: string, region: string): boolean {
@@ -115,19 +101,6 @@ function createTimeStamp(): (timeMs: number) => string {
     }
     return last;
   };
-}
-
-/** Percent-encodes all but the unreserved characters of RFC 3986, as the signature wants it. */
-function encodeUri(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}
-
-/** The same, but keeps slashes. */
-export function encodeKey(key: string): string {
-  return /^[\w.~/-]*$/.test(key) ? key : key.split('/').map(encodeUri).join('/');
 }
 
 /** Ordered by the encoded names, as the signature needs. '' without any. */

@@ -1,7 +1,7 @@
 /** The source of a copy in S3's terms. */
 import type { CopySource } from '../../object-store.ts';
 import type { S3Place } from '../s3-options.ts';
-import { encodeKey } from '../s3-signer.ts';
+import { encodeKey } from '../signature.ts';
 
 export interface FullPlace {
   readonly bucket: string;

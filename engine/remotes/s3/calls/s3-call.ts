@@ -9,8 +9,8 @@ import { type ErrorBody, readResult } from '../answers/s3-xml.ts';
 import { answeredEtag, checksumHeaderOf, checksumsOfAnswer } from '../object-headers.ts';
 import type { S3Connection, S3Request, S3Sender } from '../s3-connection.ts';
 import { endpointOf } from '../s3-options.ts';
-import { UNSIGNED_PAYLOAD } from '../s3-signer.ts';
 import { checksumPair } from '../s3-values.ts';
+import { UNSIGNED_PAYLOAD } from '../signature.ts';
 
 export interface S3Caller {
   readonly client: S3Sender;

@@ -64,6 +64,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/transfer': MIDDLE,
   'engine/peer': PARTS,
   'engine/jobs': [...PARTS, 'engine/peer'],
+  'engine/gateway': ENGINE,
   'engine/host': ENGINE,
   renderer: ['engine/api'],
   // Saved jobs run the command. The window's engine loads the link to Temporal.
@@ -71,10 +72,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   // In a clone, `dray ui` builds the window when it is missing or older than its sources.
   'app/web': [...WINDOW, 'app/build'],
   'app/fleet': ENGINE,
-  'app/cli': [...ENGINE, 'app/fleet', 'app/web'],
+  'app/cli': [...ENGINE, 'engine/gateway', 'app/fleet', 'app/web'],
   // The workflows of a fleet are bundled by Temporal's own bundler.
   'app/build': ['app/fleet'],
   'app/quickstart': ['app/build', 'app/cli'],
+  'app/library': ENGINE,
   '.ci': ['app/build', 'e2e'],
   bench: [...ENGINE, 'app/cli', 'app/build', 'app/fleet', 'e2e'],
   e2e: [...ENGINE, 'app/cli', 'app/build', 'app/fleet', 'app/web'],

@@ -8,6 +8,7 @@ import { addConfigCommand } from './commands/config.ts';
 import { addDiffCommand } from './commands/diff.ts';
 import { addFleetCommand } from './commands/fleet/fleet.ts';
 import { addForgetCommand } from './commands/forget.ts';
+import { addGatewayCommand } from './commands/gateway.ts';
 import { addCollectCommand } from './commands/gc.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addKeptCommand } from './commands/kept.ts';
@@ -15,7 +16,7 @@ import { addKeyCommand } from './commands/key.ts';
 import { addLogCommand } from './commands/log.ts';
 import { addLoginCommand, addLogoutCommand } from './commands/login.ts';
 import { addCheckCommand } from './commands/places/check.ts';
-import { addCopyCommand, addSyncCommand } from './commands/places/copy.ts';
+import { addCopyCommand, addExportCommand, addSyncCommand } from './commands/places/copy.ts';
 import { addDeltaCommand } from './commands/places/delta.ts';
 import { addListTreeCommand } from './commands/places/list-tree.ts';
 import { addCatCommand, addRemoveCommand, addUsageCommand } from './commands/places/objects.ts';
@@ -84,12 +85,14 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
   'Plain files and objects:': {
     copy: addCopyCommand,
     sync: addSyncCommand,
+    export: addExportCommand,
     check: addCheckCommand,
     cat: addCatCommand,
     du: addUsageCommand,
     rm: addRemoveCommand,
     uploads: addUploadsCommand,
     serve: addServeCommand,
+    gateway: addGatewayCommand,
     delta: addDeltaCommand,
   },
   'Automation:': { watch: addWatchCommand, job: addJobCommand },

@@ -25,6 +25,8 @@ export type JobEvent =
   | UsageEvent
   | UploadEvent
   | ServingEvent
+  | GatewayEvent
+  | GatewayAnswerEvent
   | WindowEvent
   | SavedJobEvent
   | JobRunEvent
@@ -348,6 +350,35 @@ export interface ServingEvent {
   readonly fingerprint?: string;
   /** Only a token that this run generated: nobody could know it otherwise. */
   readonly token?: string;
+}
+
+/** Sent once, when the gateway accepts requests. */
+export interface GatewayEvent {
+  readonly type: 'gateway';
+  /** The endpoint for S3 clients. */
+  readonly url: string;
+  readonly buckets: readonly { readonly name: string; readonly url: string }[];
+  /** Absent: it answers without signatures. */
+  readonly accessKeyId?: string;
+  /** Only one that this run generated. */
+  readonly secretAccessKey?: string;
+  /** The file with the key pair. */
+  readonly keptIn?: string;
+  /** SHA-256 of the certificate in hex with colons; absent without TLS. */
+  readonly fingerprint?: string;
+}
+
+/** One answer of the gateway. */
+export interface GatewayAnswerEvent {
+  readonly type: 'gatewayAnswer';
+  readonly method: string;
+  /** As it was sent, without parameters. */
+  readonly path: string;
+  readonly status: number;
+  readonly bytes: number;
+  readonly ms: number;
+  /** Requests to the stores that this answer waited for or began. */
+  readonly upstream: number;
 }
 
 /** Sent when the window is ready, and again for each further link. */

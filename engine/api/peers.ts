@@ -30,6 +30,28 @@ export interface ServeSummary {
   readonly requests: number;
 }
 
+export interface GatewayRequest {
+  /** `NAME=PLACE` or `PLACE`: a repository's URL or the name of a remote. None: the workspace's remote. */
+  readonly repositories: readonly string[];
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** 0: any free port. */
+  readonly port?: number;
+  /** Default: off. Beyond loopback either this or `isInsecure` is needed. */
+  readonly tls?: NonNullable<ServeRequest['tls']>;
+  /** Plain HTTP beyond loopback. */
+  readonly isInsecure?: boolean;
+  /** No signatures. On loopback only. */
+  readonly isAnonymous?: boolean;
+  /** The bound of the cache on the disk, for each repository. 0: none. Default 1 GiB. */
+  readonly cacheBytes?: number;
+}
+
+export interface GatewaySummary {
+  readonly url: string;
+  readonly requests: number;
+}
+
 /** `dray login`, `dray logout`. */
 export interface LoginRequest {
   /** `HOST`, `HOST:PORT`, or a peer's URL. */

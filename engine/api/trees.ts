@@ -53,6 +53,16 @@ export interface TreePairRequest {
   readonly noIndex?: boolean;
 }
 
+/** A copy from a version of a repository. */
+export interface ExportRequest extends Omit<CopyRequest, 'source'> {
+  /** A branch, a tag, or a commit by its hash. */
+  readonly ref: string;
+  /** A folder or a file of the version. Default: all of it. */
+  readonly path?: string;
+  /** A repository's URL or the name of a remote. Default: the workspace's remote. */
+  readonly from?: string;
+}
+
 export interface CopyRequest extends TreePairRequest {
   readonly dryRun?: boolean;
   /** Keep items that are newer at the destination. */

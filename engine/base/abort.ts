@@ -11,6 +11,17 @@ export async function runUntilAborted(signal: AbortSignal): Promise<never> {
   throw new DrayError('aborted', 'Stopped on request.', { cause: signal.reason });
 }
 
+/** The outcome, or `aborted` as soon as the signal fires. The work itself goes on. */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  checkAborted(signal);
+  return new Promise<T>((resolve, reject) => {
+    const stop = () => reject(new DrayError('aborted', 'Stopped on request.', { cause: signal.reason }));
+    watchAbort(signal, stop);
+    work.then(resolve, reject).finally(() => unwatchAbort(signal, stop));
+  });
+}
+
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     if (signal.aborted) done();

@@ -2,15 +2,15 @@
 import { DrayError } from '../api/error.ts';
 
 /**
- * @param read Undefined: there is no such object.
+ * @param read Undefined: there is no such object. Gets true the second time: no cache must answer.
  * @param check Throws `damaged` for wrong bytes.
  */
 export async function readChecked<Found, Value>(
-  read: () => Promise<Found | undefined>,
+  read: (isAgain: boolean) => Promise<Found | undefined>,
   check: (found: Found) => Value | Promise<Value>,
 ): Promise<Value | undefined> {
   for (let isAgain = false; ; isAgain = true) {
-    const found = await read();
+    const found = await read(isAgain);
     if (found === undefined) return undefined;
     try {
       return await check(found);

@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
+import { orAborted } from '../base/abort.ts';
 import { crc64Nvme, formatCrc64 } from '../checksums/crc64-nvme.ts';
 import { readStatOf } from '../files/read/open-file.ts';
 import { isSparse } from '../model/is-sparse.ts';
@@ -108,18 +109,6 @@ async function sendRange(
 
 function gone(): DrayError {
   return new DrayError('aborted', 'The client disconnected.');
-}
-
-function orAborted(sent: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(gone());
-    if (signal.aborted) return stop();
-    signal.addEventListener('abort', stop, { once: true });
-    void sent.then(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    });
-  });
 }
 
 /** The checksum of the file, computed by reading it in pieces, so that other requests get their turn. */

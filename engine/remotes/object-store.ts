@@ -327,6 +327,8 @@ export interface BodyMemory {
 
 export interface ReadOptions extends GetOptions {
   readonly maxBytes: number;
+  /** What the last call returned was damaged, so no cache must answer. */
+  readonly isAgain?: boolean;
   /**
    * The store may write the bytes here if they fit, or use its own memory, so use the answer's `bytes`. It
    * does not touch this memory after the call has ended, not even after an error.

@@ -7,6 +7,7 @@ import { readVersion } from '../../../engine/base/dray-version.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { collect } from '../options/collect.ts';
 import { addExamples } from '../options/examples.ts';
+import { parseListen, parseTls } from '../options/server-options.ts';
 import type { Output } from '../output/output.ts';
 import { quotePath } from '../output/terminal-text.ts';
 
@@ -90,23 +91,6 @@ function printServing({ fingerprint, folder, isReadOnly, token, url }: ServingEv
   if (token === undefined) return;
   output.result(`Token, shown this once: ${token}`);
   output.result(`  export DRAY_TOKEN=${token}`);
-}
-
-function parseListen(text: string): { readonly host: string; readonly port: number } {
-  const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(text);
-  const port = Number(parts?.[3]);
-  if (!parts || port > 65_535)
-    throw new InvalidArgumentError('Give HOST:PORT, such as 0.0.0.0:7370 or [::1]:7370.');
-  return { host: (parts[1] ?? parts[2])!, port };
-}
-
-function parseTls(text: string): NonNullable<ServeRequest['tls']> {
-  if (text === 'auto' || text === 'off') return text;
-  const [certPath, keyPath, ...rest] = text.split(',');
-  if (certPath && keyPath && rest.length === 0) return { certPath, keyPath };
-  throw new InvalidArgumentError(
-    'Give auto, off, or the files of a certificate and its key: cert.pem,key.pem.',
-  );
 }
 
 function parseCount(text: string): number {

@@ -79,8 +79,10 @@ export function readGlobalOptions(command: Command): GlobalOptions {
   const values: Record<string, unknown> = {};
   let remoteName: string | undefined;
   for (const level of lineage(command)) {
-    const options = level.opts();
+    const { anonymous, ...options } = level.opts();
     Object.assign(values, options);
+    // `gateway --anonymous` is about its own clients.
+    if (level.name() !== 'gateway') values.anonymous ??= anonymous;
     // `init --remote` is a URL, and `status --remote` takes no value.
     if (typeof options.remote === 'string' && level.name() !== 'init') remoteName = options.remote;
   }

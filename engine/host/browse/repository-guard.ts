@@ -176,6 +176,7 @@ async function descriptorBelow(
 }
 
 function bucketOf({ url }: RemotePlace): string {
+  if (url.kind === 'version') return url.ref;
   return url.kind === 's3' ? url.bucket : url.host;
 }
 

@@ -1,8 +1,8 @@
 /** Reads a file of a commit in parts, for the window's player. */
 import { DrayError } from '../../api/error.ts';
 import { MEDIA_BYTES_MAX } from '../../api/host/file-preview.ts';
-import { findEntry, readEntryBytes } from '../../jobs/history/read-entry.ts';
 import { requireKept } from '../../jobs/retention/forgotten.ts';
+import { findEntry, readEntryBytes } from '../../jobs/versions/read-entry.ts';
 import type { CommitHash, FileEntry } from '../../model/entry.ts';
 import { checkSafePath } from '../check-path.ts';
 import type { HostState } from '../host-state.ts';

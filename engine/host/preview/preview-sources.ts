@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { FilePreview } from '../../api/host/file-preview.ts';
 import { OPEN_TO_READ } from '../../base/open-to-read.ts';
-import { findEntry, readEntryBytes, readEntryStart } from '../../jobs/history/read-entry.ts';
+import { findEntry, readEntryBytes, readEntryStart } from '../../jobs/versions/read-entry.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';

@@ -40,8 +40,8 @@ import { findMove, HOPS_MAX, readRelocation } from '../../repository/packs/reloc
 import { listRefs, readRef } from '../../repository/refs.ts';
 import { readRetention, writeRetention } from '../../repository/retention.ts';
 import { createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
-import { readEntryStart } from '../history/read-entry.ts';
 import { readForgotten } from '../retention/forgotten.ts';
+import { readEntryStart } from '../versions/read-entry.ts';
 import { type RoundOptions, type RoundsOutcome, runRounds } from './rounds.ts';
 
 /** Content by path. What is below `packed/` lies in one pack. */

@@ -9,7 +9,7 @@ import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveContent } from '../session/resolve-commit.ts';
 import { toWorkspacePath } from '../session/workspace-path.ts';
-import { findEntry, readEntryBytes } from './read-entry.ts';
+import { findEntry, readEntryBytes } from '../versions/read-entry.ts';
 
 /** @throws `notFound` when the commit has nothing there, `usage` when it is not a file, `damaged` */
 export async function readCommitted(

@@ -79,9 +79,9 @@ function warnOfOpenness(
   emit({ type: 'warning', warning: 'notEncrypted', message });
 }
 
-async function certificateFor(
-  context: JobContext,
-  { tls = 'auto' }: ServeRequest,
+export async function certificateFor(
+  context: Pick<JobContext, 'directory' | 'environment'>,
+  { tls = 'auto' }: Pick<ServeRequest, 'tls'>,
 ): Promise<ServerCertificate | undefined> {
   if (tls === 'off') return undefined;
   if (tls !== 'auto') {

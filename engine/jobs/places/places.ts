@@ -15,9 +15,22 @@ import { type Nesting, nestingOf } from '../../files/scan/folder-nesting.ts';
 import { localPlaceKind } from '../../files/scan/local-place.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { resolveLocation } from '../../remotes/open-remote.ts';
-import { type PeerRemoteUrl, peerOrigin, type S3RemoteUrl } from '../../remotes/remote-url.ts';
+import {
+  type PeerRemoteUrl,
+  peerOrigin,
+  type RemoteUrl,
+  type S3RemoteUrl,
+} from '../../remotes/remote-url.ts';
 import { findNamedRemote, knownRemoteNames } from '../session/named-remote.ts';
-import { type OpenedRemote, openRemoteAt, parseGivenUrl, sharesService } from '../session/opened-remote.ts';
+import {
+  type OpenedRemote,
+  openRemoteAt,
+  openRepositoryAt,
+  parseGivenUrl,
+  sharesService,
+} from '../session/opened-remote.ts';
+import { createVersions } from '../versions/open-versions.ts';
+import { createVersionStore } from '../versions/version-store.ts';
 
 export type Place = StdioPlace | LocalPlace | RemotePlace;
 
@@ -36,10 +49,10 @@ export interface LocalPlace {
   readonly text: string;
 }
 
-/** A prefix of a bucket, or a folder of a peer. */
+/** A prefix of a bucket, a folder of a peer, or one of a version, which nobody can write to. */
 export interface RemotePlace {
   readonly kind: 'remote';
-  readonly url: S3RemoteUrl | PeerRemoteUrl;
+  readonly url: S3RemoteUrl | PeerRemoteUrl | VersionUrl;
   /** Ends in `/` or is a bucket's root: the user means a folder. */
   readonly isFolderForm: boolean;
   /** For messages: only bucket and prefix. */
@@ -47,8 +60,20 @@ export interface RemotePlace {
   readonly connection: ConnectionFlags;
 }
 
+/** A part of a commit of a repository: `NAME@REF:PATH`, or `URL?ref=REF&path=PATH`. */
+export interface VersionUrl {
+  readonly kind: 'version';
+  readonly repository: RemoteUrl;
+  /** A branch, a tag, or a commit by its hash. */
+  readonly ref: string;
+  /** '' or a path without slashes at its ends. */
+  readonly prefix: string;
+}
+
 /** On Windows a letter and a colon are a drive, so names of remotes have at least two characters. */
-const NAMED = /^([A-Za-z0-9][A-Za-z0-9._-]+):(?!\/\/)(.*)$/s;
+const NAMED = /^([A-Za-z0-9][A-Za-z0-9._-]+)(?:@([^:@]+))?:(?!\/\/)(.*)$/s;
+/** A URL's parameters. */
+const QUERY = /^([a-z][a-z0-9+.-]+:\/\/[^?]*)\?(.*)$/is;
 
 /** Whether `NAME:` is read as this remote. */
 export function canNamePlace(name: string): boolean {
@@ -61,12 +86,54 @@ export function parsePlace(context: JobContext, { connection = {}, place }: Plac
   if (place === '')
     throw new DrayError('usage', 'A place is empty. Name a path, s3://BUCKET/PREFIX or NAME:PREFIX.');
   const flags = { ...context.connection, ...connection };
-  const named = NAMED.exec(place);
-  if (named && canNamePlace(named[1]!)) {
-    const found = namedPlace(context, named[1]!, named[2]!, flags);
+  const [, name, ref, below] = NAMED.exec(place) ?? [];
+  if (name !== undefined && canNamePlace(name)) {
+    const found = namedPlace(context, { text: place, name, ref, below: below! }, flags);
     if (found) return found;
   }
-  return urlPlace(context, place, flags);
+  return versionOfUrl(context, place, flags) ?? urlPlace(context, place, flags);
+}
+
+/** Undefined when the URL has no parameter `ref`. */
+function versionOfUrl(context: JobContext, text: string, connection: ConnectionFlags): Place | undefined {
+  const [, address, query] = QUERY.exec(text) ?? [];
+  const parameters = new URLSearchParams(query);
+  const ref = parameters.get('ref');
+  if (ref === null) return undefined;
+  const path = parameters.get('path') ?? '';
+  parameters.delete('ref');
+  parameters.delete('path');
+  const rest = parameters.size === 0 ? address! : `${address}?${parameters}`;
+  const repository = parseGivenUrl(context, rest, context.directory);
+  checkBelow(text, path);
+  return versionPlace({ repository, ref, path, text: `${address}?ref=${ref}`, connection });
+}
+
+/** @param repository A URL or the name of a remote. */
+export function formatVersionPlace(repository: string, ref: string, path: string): string {
+  if (canNamePlace(repository)) return `${repository}@${ref}:${path}`;
+  const parameters = new URLSearchParams({ ref, path });
+  return `${repository}${repository.includes('?') ? '&' : '?'}${parameters}`;
+}
+
+interface VersionForm {
+  readonly repository: RemoteUrl;
+  readonly ref: string;
+  readonly path: string;
+  readonly text: string;
+  readonly connection: ConnectionFlags;
+}
+
+function versionPlace({ connection, path, ref, repository, text }: VersionForm): RemotePlace {
+  const isFolderForm = path === '' || path.endsWith('/');
+  const prefix = trimEnd(path, '/');
+  return {
+    kind: 'remote',
+    url: { kind: 'version', repository, ref, prefix },
+    isFolderForm,
+    text,
+    connection,
+  };
 }
 
 function urlPlace(context: JobContext, text: string, connection: ConnectionFlags): Place {
@@ -110,16 +177,23 @@ function remotePlace(
   return { kind: 'remote', url, isFolderForm, text: `${host}${path}`, connection };
 }
 
+/** `NAME:BELOW` or `NAME@REF:BELOW`. */
+interface NamedForm {
+  readonly text: string;
+  readonly name: string;
+  readonly ref: string | undefined;
+  readonly below: string;
+}
+
 /** Undefined when it is a local path with a colon in it. */
 function namedPlace(
   context: JobContext,
-  name: string,
-  below: string,
+  { below, name, ref, text }: NamedForm,
   connection: ConnectionFlags,
 ): Place | undefined {
   const remote = findNamedRemote(context, name);
   if (!remote) {
-    if (existsSync(resolve(context.directory, `${name}:${below}`))) return undefined;
+    if (existsSync(resolve(context.directory, text))) return undefined;
     const known = knownRemoteNames(context);
     const data = { name, reason: 'noRemote' };
     if (known.length > 0)
@@ -130,7 +204,8 @@ function namedPlace(
     });
   }
   const { url } = remote;
-  checkBelow(name, below);
+  checkBelow(text, below);
+  if (ref !== undefined) return versionPlace({ repository: url, ref, path: below, text, connection });
   const isFolderForm = below === '' || below.endsWith('/');
   if (url.kind === 'file') {
     const path = resolve(url.path, below);
@@ -141,14 +216,14 @@ function namedPlace(
 }
 
 /** Refuses a path that leaves the remote. */
-function checkBelow(name: string, below: string): void {
-  const shown = `"${name}:${below}"`;
+function checkBelow(place: string, below: string): void {
   if (below.startsWith('/')) {
-    const message = `${shown} has a slash after the colon. Paths start at the remote: write ${name}:${trimStart(below, '/')}.`;
+    const start = place.slice(0, place.length - below.length);
+    const message = `"${place}" has a path that begins with a slash. Paths start at the remote: write ${start}${trimStart(below, '/')}.`;
     throw new DrayError('usage', message);
   }
   const fault = below.split('/').find((part) => part === '.' || part === '..');
-  if (fault !== undefined) throw new DrayError('usage', `${shown} contains the part "${fault}".`);
+  if (fault !== undefined) throw new DrayError('usage', `"${place}" contains the part "${fault}".`);
 }
 
 export interface OpenPlaceOptions {
@@ -167,15 +242,37 @@ export async function openPlace(
   options: OpenPlaceOptions,
 ): Promise<OpenedRemote> {
   const { prefix } = place.url;
+  const root = options.at === 'place' ? prefix : prefix.slice(0, parentEnd(prefix));
+  if (place.url.kind === 'version') return openVersionPlace(context, place, place.url, root);
   return openRemoteAt(
     { ...context, connection: place.connection },
-    { ...place.url, prefix: options.at === 'place' ? prefix : prefix.slice(0, parentEnd(prefix)) },
+    { ...place.url, prefix: root },
     {
       limit: LIMIT,
       beside: options.beside,
       plainFiles: true,
     },
   );
+}
+
+async function openVersionPlace(
+  context: JobContext,
+  { connection, text }: RemotePlace,
+  { ref, repository }: VersionUrl,
+  root: string,
+): Promise<OpenedRemote> {
+  const { signal } = context;
+  const remote = await openRepositoryAt({ ...context, connection }, repository, { limit: LIMIT });
+  try {
+    const versions = createVersions(remote.store);
+    const version = await versions.open(await versions.resolve(ref, { signal }));
+    const prefix = root === '' ? '' : `${root}/`;
+    const store = createVersionStore({ repository: remote.store, version, prefix, address: text });
+    return { ...remote, store, [Symbol.asyncDispose]: () => store.close() };
+  } catch (error) {
+    await remote.store.close();
+    throw error;
+  }
 }
 
 /** The name of the place itself, as a single file or object. */
@@ -208,11 +305,26 @@ export function placeIdentity(place: Place, environment: JobContext['environment
     case 'stdio':
       return '-';
     case 'local':
-      return `file:${realPathOf(place.path)}`;
+      return urlIdentity({ kind: 'file', path: place.path }, {}, environment);
     case 'remote':
-      return place.url.kind === 'peer'
-        ? `peer:${peerOrigin(place.url).host}/${place.url.prefix}`
-        : `s3:${endpointOf(place.url, place.connection, environment)}/${place.url.bucket}/${place.url.prefix}`;
+      return urlIdentity(place.url, place.connection, environment);
+  }
+}
+
+function urlIdentity(
+  url: RemotePlace['url'] | RemoteUrl,
+  connection: ConnectionFlags,
+  environment: JobContext['environment'],
+): string {
+  switch (url.kind) {
+    case 'file':
+      return `file:${realPathOf(url.path)}`;
+    case 'peer':
+      return `peer:${peerOrigin(url).host}/${url.prefix}`;
+    case 's3':
+      return `s3:${endpointOf(url, connection, environment)}/${url.bucket}/${url.prefix}`;
+    case 'version':
+      return `version:${url.ref}:${urlIdentity(url.repository, connection, environment)}:${url.prefix}`;
   }
 }
 

@@ -8,6 +8,7 @@ import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { readCollectionState } from '../../repository/collection/collection-state.ts';
 import { listRefs, type StoredRef } from '../../repository/refs.ts';
+import { resolveRef } from '../../repository/resolve-ref.ts';
 import { checkLength, readRetention, type StoredRetention } from '../../repository/retention.ts';
 
 /**
@@ -67,6 +68,20 @@ export async function requireKept(
   options: CallOptions = {},
 ): Promise<void> {
   if (await isForgotten(store, hash, options)) throw forgottenCommit(hash);
+}
+
+/**
+ * Like `resolveRef`, for a commit whose files are read. A request more for one that is named by its hash.
+ * @throws `forgotten`, and what `resolveRef` throws
+ */
+export async function resolveKept(
+  store: ObjectStore,
+  text: string,
+  options: CallOptions = {},
+): Promise<CommitHash> {
+  const { commit, ref } = await resolveRef(store, text, options);
+  if (!ref) await requireKept(store, commit, options);
+  return commit;
 }
 
 /**

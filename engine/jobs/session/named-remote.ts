@@ -2,11 +2,13 @@
  * Finds a remote by name, for places and tests of remotes: the user's own first, then the workspace's. So
  * settings that came with a folder never replace one of the user's remotes.
  */
+import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { parseRemoteUrl, type RemoteUrl } from '../../remotes/remote-url.ts';
 import {
   findWorkspace,
   readConfig,
+  requireWorkspace,
   type WorkspaceFolder,
   workspaceConfigPath,
 } from '../../workspace/workspace-folder.ts';
@@ -44,6 +46,17 @@ export function workspaceRemote(
   const text = remotes[name]!.url;
   reportRemote(context, { name, url: text, keptIn: workspaceConfigPath(workspace) });
   return { text, url: parseRemoteUrl(text, workspace.root) };
+}
+
+/** The remote of the workspace that a command without a place means. @throws `usage` */
+export function defaultRemote(context: JobContext): NamedRemote {
+  const workspace = requireWorkspace(context.directory, allowedBy(context));
+  const name = context.remoteName ?? readConfig(workspace).defaultRemote;
+  const remote = workspaceRemote(context, workspace, name);
+  if (remote) return remote;
+  throw new DrayError('usage', `This workspace has no remote "${name}".`, {
+    data: { name, reason: 'noRemote' },
+  });
 }
 
 /** For messages, sorted. */

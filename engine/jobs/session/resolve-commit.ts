@@ -3,7 +3,7 @@ import { DrayError } from '../../api/error.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { resolveRef } from '../../repository/resolve-ref.ts';
-import { requireKept } from '../retention/forgotten.ts';
+import { resolveKept } from '../retention/forgotten.ts';
 import type { Session } from './open-workspace.ts';
 
 /** The workspace's base commit. No branch or tag can have this name. */
@@ -24,10 +24,7 @@ export async function resolveContent(
   text: string,
 ): Promise<CommitHash> {
   if (text === BASE_NAME) return requireBase(session);
-  const { signal } = session.context;
-  const { commit, ref } = await resolveRef(store, text, { signal });
-  if (!ref) await requireKept(store, commit, { signal });
-  return commit;
+  return resolveKept(store, text, { signal: session.context.signal });
 }
 
 /** @throws `notFound` before the first push or pull. */

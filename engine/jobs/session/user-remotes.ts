@@ -28,6 +28,15 @@ export function userConfigFolder(context: Pick<JobContext, 'environment'>): stri
   return dirname(userConfigPath(context));
 }
 
+/** The user's cache folder: `DRAY_CACHE`, or the system's. */
+export function userCacheFolder(context: Pick<JobContext, 'environment'>, home = homedir()): string {
+  const { DRAY_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = context.environment;
+  if (DRAY_CACHE) return DRAY_CACHE;
+  if (XDG_CACHE_HOME) return `${XDG_CACHE_HOME}/dray`;
+  if (process.platform === 'win32' && LOCALAPPDATA) return `${LOCALAPPDATA}/dray/cache`;
+  return process.platform === 'darwin' ? `${home}/Library/Caches/dray` : `${home}/.cache/dray`;
+}
+
 /** Locked for the milliseconds of a change. */
 const LOCK_NAME = 'dray-settings.lock';
 const LOCK_PATIENCE_MS = 10_000;

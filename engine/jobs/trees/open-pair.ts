@@ -24,6 +24,7 @@ import {
   type RemotePlace,
 } from '../places/places.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
+import { versionIsFixed } from '../versions/version-store.ts';
 import { followLink } from './local-items.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './sides.ts';
 
@@ -157,6 +158,7 @@ class PairOpener {
   async openDestination(place: Place, sourceName: string | undefined): Promise<OpenedDestination> {
     if (place.kind === 'stdio') throw new Error('unreachable');
     if (place.kind === 'local') return openLocalDestination(place, sourceName, this.#options);
+    if (place.url.kind === 'version') throw versionIsFixed(place.text);
     if (sourceName === undefined || place.isFolderForm) {
       const side = await this.#openSessionRemote(place, 'place');
       return { side, ...(sourceName === undefined ? {} : { name: sourceName }) };

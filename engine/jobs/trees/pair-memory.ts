@@ -3,7 +3,6 @@
  * this saves a HEAD for each file of a second run. It lies in the user's cache; losing it costs time, never
  * data.
  */
-import { homedir } from 'node:os';
 import type { JobContext } from '../../api/jobs.ts';
 import {
   createPairReader,
@@ -17,6 +16,7 @@ import { openTreeIndex, type TreeIndex } from '../../index/tree-index.ts';
 import type { Recalled } from '../../model/tree-decision.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import { createSyncedBatches, type SyncedBatches } from '../session/synced-batches.ts';
+import { userCacheFolder } from '../session/user-remotes.ts';
 import type { Pair } from './move/mover.ts';
 import { optionalIndex } from './optional-index.ts';
 
@@ -85,7 +85,7 @@ export interface KnowledgeOptions {
 }
 
 export function openKnowledge(context: JobContext, options: KnowledgeOptions): TreeKnowledge {
-  const folder = `${cacheFolder(context, homedir())}/trees`;
+  const folder = `${userCacheFolder(context)}/trees`;
   const {
     index: file,
     rebuiltBecause,
@@ -171,13 +171,4 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
       }
     },
   };
-}
-
-/** The user's cache folder: `DRAY_CACHE`, or the system's. */
-function cacheFolder(context: JobContext, home: string): string {
-  const { DRAY_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = context.environment;
-  if (DRAY_CACHE) return DRAY_CACHE;
-  if (XDG_CACHE_HOME) return `${XDG_CACHE_HOME}/dray`;
-  if (process.platform === 'win32' && LOCALAPPDATA) return `${LOCALAPPDATA}/dray/cache`;
-  return process.platform === 'darwin' ? `${home}/Library/Caches/dray` : `${home}/.cache/dray`;
 }

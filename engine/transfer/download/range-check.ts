@@ -1,5 +1,7 @@
 /** Compares the ranges of an object, which arrive in any order, with the store's sums. */
+
 import { DrayError } from '../../api/error.ts';
+import { orAborted } from '../../base/abort.ts';
 import type { ByteRange } from '../../remotes/object-store.ts';
 import { type ContentCheck, openContentCheck } from '../compare/content-check.ts';
 import { bestSum, type ObjectSum, type SumKind } from '../compare/object-sums.ts';
@@ -108,16 +110,4 @@ export function createTurns(): { next(): Turn } {
       };
     },
   };
-}
-
-function orAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise, reject, resolve } = Promise.withResolvers<void>();
-  const stop = () => reject(new DrayError('aborted', 'Stopped on request.'));
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
-  void turn.then(() => {
-    signal.removeEventListener('abort', stop);
-    resolve();
-  });
-  return promise;
 }

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { given } from '../../../../engine/api/given.ts';
+import type { JobContext } from '../../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../../engine/api/numbers.ts';
 import type { TransferSummary } from '../../../../engine/api/trees.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';
@@ -79,6 +81,48 @@ export function addSyncCommand(program: Command, host: CommandHost): void {
     ['dray sync photos s3://bucket/photos --dry-run', 'show what would happen'],
     ['dray sync s3://bucket/photos photos', 'a bucket to a folder'],
     ['dray sync photos backup:photos --backup-dir backup:old', 'keep replaced and deleted files'],
+  ]);
+}
+
+interface ExportFlags extends CopyFlags {
+  readonly path?: string;
+  readonly from?: string;
+}
+
+export function addExportCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('export')
+    .summary('copy a version to a folder or a bucket')
+    .description(
+      'Copies the files of a branch, a tag or a commit to a place, without a clone. Deletes nothing. The same as "dray copy REMOTE@REF:PATH DESTINATION".',
+    )
+    .argument('<ref>', 'a branch, a tag or a commit')
+    .argument('<destination>', 'the place to copy to')
+    .option('--path <path>', 'only this folder or file of the version')
+    .option(
+      '--from <repository>',
+      "a repository's URL or the name of a remote (default: the workspace's remote)",
+    );
+  addCopyOptions(command);
+  command.action((ref: string, destination: string, options: ExportFlags, self: Command) => {
+    const toRequest = (context: Pick<JobContext, 'directory' | 'emit'>) => {
+      const { source: _, ...copy } = toCopyRequest({ source: '', destination, context }, options);
+      return { ref, ...copy, ...given({ path: options.path, from: options.from }) };
+    };
+    return runCommand(host, self, {
+      check: toRequest,
+      start: async (context) => {
+        const { exportVersion } = await import('../../../../engine/jobs/trees/export-version.ts');
+        return exportVersion(context, toRequest(context));
+      },
+      view: createView(options, { isSilent: false }),
+      resumable: true,
+    });
+  });
+  addExamples(command, [
+    ['dray export v1 /data/birds-v1', 'a tag to a folder'],
+    ['dray export main s3://public/birds --path images', 'a part of a branch to plain objects'],
+    ['dray export v1 . --from s3://bucket/birds', 'of a repository that has no workspace here'],
   ]);
 }
 

@@ -55,7 +55,7 @@ export function addListTreeCommand(program: Command, host: CommandHost): void {
 
 /** No ref can look like a place. */
 function isPlace(text: string): boolean {
-  return /^(?:[A-Za-z0-9][A-Za-z0-9._-]+:|\/|\.\.?(?:\/|$)|[A-Za-z]:[\\/])/.test(text);
+  return /^(?:[A-Za-z0-9][A-Za-z0-9._-]+(?:@[^:]+)?:|\/|\.\.?(?:\/|$)|[A-Za-z]:[\\/])/.test(text);
 }
 
 function listPlaceNow(

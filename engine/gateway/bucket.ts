@@ -1,0 +1,203 @@
+/**
+ * A repository as a bucket: its keys are `REF/PATH`, where REF is a branch, a tag or a commit. Branches are
+ * followed as they move; a commit is what it is.
+ */
+import { LRUCache } from 'lru-cache';
+import { DrayError } from '../api/error.ts';
+import type { Versions } from '../jobs/versions/open-versions.ts';
+import type { Version } from '../jobs/versions/version.ts';
+import { type CommitHash, comparePaths, type Entry } from '../model/entry.ts';
+import { S3Error } from './s3-error.ts';
+
+/** How long a name stands for the commit that it was last seen at. */
+const REF_MS = 1_000;
+const NAMES_MAX = 10_000;
+/** A commit that was asked for by its hash is looked for once, and so is what is no name at all. */
+const HASH = /^[0-9a-f]{64}$/;
+
+export interface Located {
+  readonly version: Version;
+  /** The name of the version in the key. */
+  readonly ref: string;
+  /** The rest of the key. */
+  readonly path: string;
+}
+
+export interface BucketKey {
+  readonly key: string;
+  /** Absent: a folder of keys, which ends in `/`. */
+  readonly entry?: Exclude<Entry, { readonly kind: 'link' }>;
+}
+
+export interface KeyListing {
+  readonly prefix: string;
+  readonly isFolded: boolean;
+  readonly startAfter?: string;
+  readonly continuesAfter?: string;
+  readonly limit: number;
+  /** The commit that the first page of this listing saw. */
+  readonly commit?: string;
+}
+
+export interface KeyPage {
+  /** In byte order. */
+  readonly keys: readonly BucketKey[];
+  /** The last one. Absent on the last page. */
+  readonly next?: string;
+  readonly commit?: string;
+}
+
+export class Bucket {
+  readonly name: string;
+  readonly #versions: Versions;
+  /** False: no such ref. */
+  readonly #commits: LRUCache<string, { readonly hash: CommitHash | undefined }>;
+  readonly #nowMs: () => number;
+  #refs: { readonly names: Promise<readonly string[]>; readonly atMs: number } | undefined;
+
+  constructor(name: string, versions: Versions, nowMs: () => number) {
+    this.name = name;
+    this.#versions = versions;
+    this.#nowMs = nowMs;
+    this.#commits = new LRUCache({
+      max: NAMES_MAX,
+      ttl: REF_MS,
+      perf: { now: nowMs },
+      fetchMethod: async (ref) => ({ hash: await this.#resolve(ref) }),
+      ignoreFetchAbort: true,
+    });
+  }
+
+  /** Undefined if no ref is the beginning of the key. Of two refs `a` and `a/b` the shorter wins. */
+  async locate(key: string): Promise<Located | undefined> {
+    for await (const ref of this.#candidates(key)) {
+      const found = await this.#commits.fetch(ref);
+      if (found?.hash) return { version: await this.#open(found.hash), ref, path: key.slice(ref.length + 1) };
+    }
+    return undefined;
+  }
+
+  /** A name with a slash is asked for only if there is such a ref, so no key costs many requests. */
+  async *#candidates(key: string): AsyncGenerator<string> {
+    let slash = key.indexOf('/');
+    if (slash <= 0) return;
+    yield key.slice(0, slash);
+    slash = key.indexOf('/', slash + 1);
+    if (slash < 0) return;
+    const names = await this.refNames();
+    yield* names.filter((name) => name.includes('/') && key.startsWith(`${name}/`));
+  }
+
+  async list(listing: KeyListing): Promise<KeyPage> {
+    const inside = await this.locate(listing.prefix);
+    return inside ? this.#listVersion(inside, listing) : this.#listRefs(listing);
+  }
+
+  async #listVersion({ path, ref, version: latest }: Located, listing: KeyListing): Promise<KeyPage> {
+    const { commit, continuesAfter, isFolded, limit, startAfter } = listing;
+    const version = commit === undefined ? latest : await this.#open(commitOf(commit));
+    const base = `${ref}/`;
+    const page = await version.list({
+      prefix: path,
+      limit,
+      ...(isFolded && { delimiter: '/' }),
+      ...afterBelow(base, { startAfter, continuesAfter }),
+    });
+    const files = page.entries.flatMap((entry) =>
+      entry.kind === 'link' ? [] : [{ key: base + entry.path, entry }],
+    );
+    const folders = page.folders.map((folder) => ({ key: base + folder }));
+    return {
+      keys: inOrder([...files, ...folders]),
+      commit: version.hash,
+      ...(page.next !== undefined && { next: base + page.next }),
+    };
+  }
+
+  /** Names of refs, or with no delimiter the files of all of them. */
+  async #listRefs(listing: KeyListing): Promise<KeyPage> {
+    const { continuesAfter, isFolded, limit, prefix, startAfter = '' } = listing;
+    const keys: BucketKey[] = [];
+    const after = continuesAfter ?? startAfter;
+    for (const name of await this.refNames()) {
+      const base = `${name}/`;
+      if (!base.startsWith(prefix)) continue;
+      if (keys.length >= limit) return { keys, next: keys.at(-1)!.key };
+      if (isFolded) {
+        const folder = base.slice(0, base.indexOf('/', prefix.length) + 1);
+        const isPast = comparePaths(folder, after) > 0 || (!continuesAfter && after.startsWith(folder));
+        if (isPast && keys.at(-1)?.key !== folder) keys.push({ key: folder });
+        continue;
+      }
+      if (comparePaths(base, after) < 0 && !after.startsWith(base)) continue;
+      const located = await this.locate(base);
+      if (!located) continue;
+      const rest = { prefix: base, isFolded, limit: limit - keys.length };
+      const page = await this.#listVersion(located, { ...rest, startAfter: after });
+      keys.push(...page.keys);
+      if (page.next !== undefined) return { keys, next: page.next };
+    }
+    return { keys };
+  }
+
+  /** Branches and tags in the order of their keys, without those that a shorter name hides. */
+  refNames(): Promise<readonly string[]> {
+    const nowMs = this.#nowMs();
+    if (this.#refs && nowMs - this.#refs.atMs < REF_MS) return this.#refs.names;
+    const names = this.#readRefNames();
+    this.#refs = { names, atMs: nowMs };
+    names.catch(() => {
+      this.#refs = undefined;
+    });
+    return names;
+  }
+
+  async #readRefNames(): Promise<readonly string[]> {
+    const refs = await this.#versions.refs();
+    const names = new Set(refs.map(({ name }) => name.slice(name.indexOf('/') + 1)));
+    const sorted = [...names].sort((left, right) => comparePaths(`${left}/`, `${right}/`));
+    return sorted.filter((name) => {
+      for (let slash = name.indexOf('/'); slash >= 0; slash = name.indexOf('/', slash + 1))
+        if (names.has(name.slice(0, slash))) return false;
+      return true;
+    });
+  }
+
+  async #resolve(ref: string): Promise<CommitHash | undefined> {
+    try {
+      return await this.#versions.resolve(ref);
+    } catch (error) {
+      // Digits that begin several commits name none of them.
+      if (error instanceof DrayError && (error.code === 'notFound' || error.code === 'usage'))
+        return undefined;
+      throw error;
+    }
+  }
+
+  #open(hash: CommitHash): Promise<Version> {
+    return this.#versions.open(hash);
+  }
+}
+
+/** Of a token, which anybody may write. @throws S3Error */
+function commitOf(text: string): CommitHash {
+  if (HASH.test(text)) return text as CommitHash;
+  throw new S3Error('InvalidArgument', 'The continuation token is not one of this gateway.');
+}
+
+/** Where a listing below `base` begins. */
+function afterBelow(
+  base: string,
+  {
+    continuesAfter,
+    startAfter,
+  }: { readonly continuesAfter?: string | undefined; readonly startAfter?: string | undefined },
+): { readonly continuesAfter?: string; readonly startAfter?: string } {
+  if (continuesAfter?.startsWith(base)) return { continuesAfter: continuesAfter.slice(base.length) };
+  if (startAfter?.startsWith(base)) return { startAfter: startAfter.slice(base.length) };
+  return {};
+}
+
+function inOrder(keys: readonly BucketKey[]): readonly BucketKey[] {
+  return keys.toSorted((left, right) => comparePaths(left.key, right.key));
+}

@@ -1,0 +1,273 @@
+/**
+ * Answers S3's reading calls over repositories. Nothing is written, and no key becomes a path of this
+ * machine: it is looked for among the paths of a commit.
+ */
+import { randomBytes } from 'node:crypto';
+import { once, setMaxListeners } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { untilAborted } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { loadContentTypes } from '../jobs/trees/move/object-content-type.ts';
+import type { Bucket, Located } from './bucket.ts';
+import { answerList } from './list-answer.ts';
+import { answerObject } from './object-answer.ts';
+import { asS3Error, errorDocument, S3Error } from './s3-error.ts';
+import { checkSignature, decodeUri, type KeyPair, queryPairs } from './s3-signature.ts';
+import { escapeXml } from './s3-xml.ts';
+
+export interface GatewayOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly buckets: ReadonlyMap<string, Bucket>;
+  /** Absent: requests need no signature. */
+  readonly keys?: KeyPair;
+  /** PEM. Absent: plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly clock: Clock;
+  /** Runs the answer of one request, which may count what it asks the stores for. */
+  readonly around?: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly onAnswer?: (answer: AnswerRecord) => void;
+  /** Faults of the gateway or of a store, for its operator. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** One line of the log. */
+export interface AnswerRecord {
+  readonly method: string;
+  /** As it was sent, without parameters. */
+  readonly path: string;
+  readonly status: number;
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+export interface Gateway extends AsyncDisposable {
+  readonly address: AddressInfo;
+}
+
+const CONNECTIONS_MAX = 1_024;
+const HEAD_BYTES_MAX = 32 * 1024;
+const KEEP_ALIVE_MS = 60_000;
+const KEY_BYTES_MAX = 1_024 + 256;
+const REGION = 'us-east-1';
+const NAMESPACE = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
+const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+/** Calls that a client may try first and that a gateway without state has no answer to. */
+const KNOWN_PARAMETERS = new Set([
+  'continuation-token',
+  'delimiter',
+  'encoding-type',
+  'fetch-owner',
+  'list-type',
+  'location',
+  'marker',
+  'max-keys',
+  'partNumber',
+  'prefix',
+  'start-after',
+  'versioning',
+  'x-id',
+]);
+
+interface Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  /** Fires when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  await loadContentTypes();
+  const ending = new AbortController();
+  setMaxListeners(0, ending.signal);
+  const server = await createServer(options.tls);
+  server.maxConnections = CONNECTIONS_MAX;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    void serve(options, request, response, ending.signal);
+  });
+  // A body is never wanted, so no client is asked to send one.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    void serve(options, request, response, ending.signal);
+  });
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  return {
+    address: server.address() as AddressInfo,
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function createServer(tls: GatewayOptions['tls']): Promise<Server> {
+  const limits = { maxHeaderSize: HEAD_BYTES_MAX, noDelay: true };
+  if (!tls) return (await import('node:http')).createServer(limits);
+  return (await import('node:https')).createServer({ ...limits, ...tls });
+}
+
+async function serve(
+  options: GatewayOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  ending: AbortSignal,
+): Promise<void> {
+  const began = performance.now();
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const call: Call = {
+    request,
+    response,
+    requestId: randomBytes(8).toString('hex').toUpperCase(),
+    signal: AbortSignal.any([gone.signal, ending]),
+  };
+  response.setHeader('x-amz-request-id', call.requestId);
+  response.setHeader('server', 'Dray');
+  const { around = (work) => work() } = options;
+  await around(async () => {
+    try {
+      request.resume();
+      await answer(options, call);
+    } catch (error) {
+      fail(options, call, error);
+    }
+    const { method = '', url = '' } = request;
+    options.onAnswer?.({
+      method,
+      path: url.split('?', 1)[0]!,
+      status: response.statusCode,
+      bytes: Number(response.getHeader('content-length') ?? 0),
+      ms: performance.now() - began,
+    });
+  });
+}
+
+function fail(
+  { onFailure }: GatewayOptions,
+  { request, requestId, response, signal }: Call,
+  error: unknown,
+): void {
+  const known = asS3Error(error);
+  if (signal.aborted) return;
+  if (!known || known.status === 500) onFailure(error);
+  // The client sees that the body is not whole.
+  if (response.headersSent) return void response.destroy();
+  const shown = known ?? new S3Error('InternalError', 'The gateway has a fault. Its log says more.');
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  for (const [name, value] of Object.entries(shown.headers)) response.setHeader(name, value);
+  // What is left of a body that nobody reads would be taken for the next request.
+  if (!isRead) response.setHeader('connection', 'close');
+  const text = errorDocument(shown, request.url?.split('?', 1)[0] ?? '', requestId);
+  sendXml(response, shown.status, text, request.method === 'HEAD');
+}
+
+function sendXml(response: ServerResponse, status: number, text: string, isHead = false): void {
+  const bytes = Buffer.from(text);
+  response.writeHead(status, { 'content-type': 'application/xml', 'content-length': bytes.length });
+  response.end(isHead ? undefined : bytes);
+}
+
+async function answer(options: GatewayOptions, call: Call): Promise<void> {
+  const { buckets, clock, keys } = options;
+  const { headers, method = '', url = '' } = call.request;
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const query = mark < 0 ? '' : url.slice(mark + 1);
+  if (!path.startsWith('/')) throw new S3Error('InvalidURI', 'The URI must be a path.');
+  if (keys) checkSignature({ method, path, query, headers }, keys, clock.nowMs());
+  if (method !== 'GET' && method !== 'HEAD')
+    throw new S3Error('AccessDenied', 'This endpoint is read-only: push to the repository with Dray.');
+  const parameters = new Map(queryPairs(query));
+  const [bucketName, key] = split(buckets, decodeUri(path), headers.host);
+  if (bucketName === '') return sendXml(call.response, 200, listBuckets(buckets));
+  const bucket = buckets.get(bucketName);
+  if (!bucket) throw new S3Error('NoSuchBucket', `There is no bucket ${bucketName}.`);
+  for (const name of parameters.keys())
+    if (!KNOWN_PARAMETERS.has(name) && !/^(?:x-amz-|response-)/i.test(name))
+      throw new S3Error('NotImplemented', `This endpoint does not know the parameter ${name}.`);
+  if (key !== '') return answerKey(call, bucket, key, parameters);
+  if (method === 'HEAD') return void call.response.writeHead(200, { 'x-amz-bucket-region': REGION }).end();
+  if (parameters.has('location'))
+    return sendXml(call.response, 200, `${XML}<LocationConstraint ${NAMESPACE}/>`);
+  if (parameters.has('versioning'))
+    return sendXml(call.response, 200, `${XML}<VersioningConfiguration ${NAMESPACE}/>`);
+  sendXml(call.response, 200, await answerList(bucket, parameters));
+}
+
+/** The bucket is the first part of the path, or of the host: `bucket.localhost`. */
+function split(
+  buckets: GatewayOptions['buckets'],
+  path: string,
+  host = '',
+): readonly [bucket: string, key: string] {
+  const [label = '', ...rest] = host.replace(/:\d+$/, '').split('.');
+  if (rest.length > 0 && buckets.has(label)) return [label, path.slice(1)];
+  const slash = path.indexOf('/', 1);
+  return slash < 0 ? [path.slice(1), ''] : [path.slice(1, slash), path.slice(slash + 1)];
+}
+
+async function answerKey(
+  { request, response, signal }: Call,
+  bucket: Bucket,
+  key: string,
+  parameters: ReadonlyMap<string, string>,
+): Promise<void> {
+  if (Buffer.byteLength(key) > KEY_BYTES_MAX) throw new S3Error('KeyTooLongError', 'The key is too long.');
+  const located = await bucket.locate(key);
+  const entry = located && (await located.version.find(located.path, { signal }));
+  if (!located || !entry || entry.kind === 'link') throw new S3Error('NoSuchKey', `There is no key ${key}.`);
+  const { headers, range, status } = answerObject(located.path, entry, request.headers, parameters);
+  if (request.method === 'HEAD' || !range || entry.kind !== 'file' || range.start === range.end) {
+    response.writeHead(status, headers).end();
+    return;
+  }
+  await sendFile(response, located, {
+    entry,
+    range,
+    signal,
+    head: () => response.writeHead(status, headers),
+  });
+}
+
+async function sendFile(
+  response: ServerResponse,
+  { version }: Located,
+  {
+    entry,
+    head,
+    range,
+    signal,
+  }: {
+    readonly entry: Parameters<Located['version']['read']>[0];
+    readonly range: { readonly start: number; readonly end: number };
+    readonly signal: AbortSignal;
+    readonly head: () => void;
+  },
+): Promise<void> {
+  let left = range.end - range.start;
+  for await (const bytes of version.read(entry, range, { signal })) {
+    // Not before the first bytes are there: until then a failure can be told.
+    if (!response.headersSent) head();
+    left -= bytes.length;
+    if (left === 0) response.end(bytes);
+    else if (!response.write(bytes)) await Promise.race([once(response, 'drain'), untilAborted(signal)]);
+  }
+}
+
+function listBuckets(buckets: GatewayOptions['buckets']): string {
+  const names = [...buckets.keys()].map((name) => {
+    const text = `<Name>${escapeXml(name)}</Name><CreationDate>1970-01-01T00:00:00.000Z</CreationDate>`;
+    return `<Bucket>${text}</Bucket>`;
+  });
+  const owner = '<Owner><ID>dray</ID><DisplayName>dray</DisplayName></Owner>';
+  return `${XML}<ListAllMyBucketsResult ${NAMESPACE}>${owner}<Buckets>${names.join('')}</Buckets></ListAllMyBucketsResult>`;
+}

@@ -1,0 +1,112 @@
+import { readdirSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
+import type { ByteRange, ObjectStore } from '../../remotes/object-store.ts';
+import { hashOfText } from '../../repository/entries.fixture.ts';
+import { packKey } from '../../repository/keys.ts';
+import { createSandbox, type Sandbox } from '../session/job.fixture.ts';
+import { withBlockCache } from './block-cache.ts';
+import { BLOCK_BYTES, openBlockFile } from './block-file.ts';
+
+const KEY = packKey(hashOfText('pack') as Parameters<typeof packKey>[0]);
+const CONTENT = Buffer.from(Array.from({ length: 5 * BLOCK_BYTES + 1_000 }, (_, at) => (at * at * 31) >> 5));
+
+let sandbox: Sandbox;
+let reads: ByteRange[];
+let damaged = false;
+let inner: ObjectStore;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  reads = [];
+  damaged = false;
+  const memory = createMemoryStore();
+  await memory.put(KEY, CONTENT);
+  inner = {
+    ...memory,
+    async read(key, options) {
+      reads.push(options.range!);
+      const read = await memory.read(key, options);
+      return read && damaged ? { ...read, bytes: read.bytes.map((byte) => byte ^ 1) } : read;
+    },
+  };
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+async function expectRead(store: ObjectStore, start: number, end: number, isAgain = false): Promise<void> {
+  const read = await store.read(KEY, { range: { start, end }, maxBytes: end - start, isAgain });
+  expect(CONTENT.subarray(start, end).equals(read!.bytes)).toBe(true);
+  expect(read!.info.sizeBytes).toBe(CONTENT.length);
+}
+
+describe('the cache of blocks', () => {
+  it('reads neighbours by one request, and each block once, also for many at a time', async () => {
+    const store = withBlockCache(inner);
+    await Promise.all([expectRead(store, 10, 20), expectRead(store, 100, 5_000), expectRead(store, 0, 1)]);
+    expect(reads).toEqual([{ start: 0, end: BLOCK_BYTES }]);
+    await expectRead(store, BLOCK_BYTES - 10, 3 * BLOCK_BYTES + 10);
+    expect(reads.slice(1)).toEqual([{ start: BLOCK_BYTES, end: 4 * BLOCK_BYTES }]);
+    await expectRead(store, 2 * BLOCK_BYTES, CONTENT.length);
+    await expectRead(store, 0, CONTENT.length);
+    expect(reads.length).toBe(3);
+    await expect(
+      store.read(KEY, { range: { start: CONTENT.length, end: CONTENT.length + 5 }, maxBytes: 5 }),
+    ).resolves.toMatchObject({ bytes: { length: 0 } });
+    const absent = packKey(hashOfText('absent') as Parameters<typeof packKey>[0]);
+    expect(await store.read(absent, { range: { start: 0, end: 5 }, maxBytes: 5 })).toBeUndefined();
+  });
+
+  it('asks the store again after damage, and after a failure', async () => {
+    const store = withBlockCache(inner);
+    damaged = true;
+    await store.read(KEY, { range: { start: 0, end: 5 }, maxBytes: 5 });
+    damaged = false;
+    await expectRead(store, 0, 5, true);
+    await expectRead(store, 0, 5);
+    expect(reads.length).toBe(2);
+    const read = inner.read;
+    inner.read = () => Promise.reject(new Error('cut'));
+    const range = { start: 4 * BLOCK_BYTES, end: 4 * BLOCK_BYTES + 5 };
+    await expect(store.read(KEY, { range, maxBytes: 5 })).rejects.toThrow('cut');
+    inner.read = read;
+    await expectRead(store, range.start, range.end);
+  });
+
+  it('stops waiting when the caller is gone, and keeps what was read for others', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const slow = withBlockCache({
+      ...inner,
+      read: async (key, options) => {
+        await promise;
+        return inner.read(key, options);
+      },
+    });
+    const leaving = new AbortController();
+    const range = { start: 0, end: 5 };
+    const gone = slow.read(KEY, { range, maxBytes: 5, signal: leaving.signal });
+    const stays = expectRead(slow, 0, 5);
+    leaving.abort();
+    await expect(gone).rejects.toMatchObject({ code: 'aborted' });
+    resolve();
+    await stays;
+    expect(reads.length).toBe(1);
+  });
+
+  it('keeps in its file what the memory has no room for, and leaves no file behind', async () => {
+    const file = await openBlockFile(sandbox.path('cache'), 3 * BLOCK_BYTES);
+    if (process.platform !== 'win32') expect(readdirSync(sandbox.path('cache'))).toEqual([]);
+    const store = withBlockCache(inner, { file, memoryBytes: BLOCK_BYTES });
+    for (const at of [0, 1, 2]) {
+      await expectRead(store, at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
+      await file.settled();
+    }
+    expect(reads.length).toBe(3);
+    for (const at of [0, 1, 2, 0]) {
+      await expectRead(store, at * BLOCK_BYTES + 7, at * BLOCK_BYTES + 90);
+      await file.settled();
+    }
+    expect(reads.length).toBe(3);
+    await expectRead(store, 0, CONTENT.length);
+    await store.close();
+    expect(readdirSync(sandbox.path('cache'))).toEqual([]);
+  });
+});

@@ -1,0 +1,150 @@
+/**
+ * Blocks of stored objects, in memory and in a file, for many small reads of the same packs: neighbours come
+ * with one request, and a block is read once. Content under one key never changes, so nothing becomes stale.
+ */
+import { LRUCache } from 'lru-cache';
+import { orAborted } from '../../base/abort.ts';
+import type {
+  ObjectBytes,
+  ObjectInfo,
+  ObjectStore,
+  ReadOptions,
+  RemoteKey,
+} from '../../remotes/object-store.ts';
+import { isContentKey } from '../../repository/keys.ts';
+import { BLOCK_BYTES, type BlockCacheFile, type CachedBlock } from './block-file.ts';
+
+/** The most bytes of one request. */
+const RUN_BLOCKS_MAX = 16;
+
+export interface BlockCacheOptions {
+  /** For what does not fit into the memory. Closed with the store. */
+  readonly file?: BlockCacheFile;
+  readonly memoryBytes?: number;
+}
+
+const MEMORY_BYTES = 48 * 1024 * 1024;
+
+/** The store; ranges of its packs and objects come from the cache. */
+export function withBlockCache(
+  store: ObjectStore,
+  { file, memoryBytes = MEMORY_BYTES }: BlockCacheOptions = {},
+): ObjectStore {
+  const cache = new BlockCache(store, file, memoryBytes);
+  return {
+    ...store,
+    read: (key, options) =>
+      options.range && isContentKey(key) ? cache.read(key, options, options.range) : store.read(key, options),
+    async close() {
+      await store.close();
+      await file?.close();
+    },
+  };
+}
+
+class BlockCache {
+  readonly #store: ObjectStore;
+  readonly #file: BlockCacheFile | undefined;
+  readonly #memory: LRUCache<string, CachedBlock>;
+  /** Undefined: there is no such object. */
+  readonly #running = new Map<string, Promise<CachedBlock | undefined>>();
+
+  constructor(store: ObjectStore, file: BlockCacheFile | undefined, memoryBytes: number) {
+    this.#store = store;
+    this.#file = file;
+    this.#memory = new LRUCache({
+      maxSize: memoryBytes,
+      sizeCalculation: ({ bytes }) => Math.max(1, bytes.length),
+      dispose: (block, id, reason) => {
+        if (reason === 'evict') file?.write(id, block);
+      },
+    });
+  }
+
+  async read(
+    key: RemoteKey,
+    { isAgain, signal }: ReadOptions,
+    { end, start }: NonNullable<ReadOptions['range']>,
+  ): Promise<ObjectBytes | undefined> {
+    const first = Math.floor(start / BLOCK_BYTES);
+    const last = Math.floor((end - 1) / BLOCK_BYTES);
+    const wanted: Promise<CachedBlock | undefined>[] = [];
+    if (isAgain) for (let at = first; at <= last; at += 1) this.#forget(idOf(key, at));
+    for (let at = first; at <= last; ) {
+      const known = this.#find(key, at);
+      if (known) {
+        wanted.push(known);
+        at += 1;
+        continue;
+      }
+      const from = at;
+      do at += 1;
+      while (at <= last && at - from < RUN_BLOCKS_MAX && !this.#has(idOf(key, at)));
+      wanted.push(...this.#fetch(key, from, at));
+    }
+    const blocks = await orAborted(Promise.all(wanted), signal);
+    const bytes: Uint8Array[] = [];
+    let info: ObjectInfo | undefined;
+    for (const [at, block] of blocks.entries()) {
+      if (!block) return undefined;
+      info ??= block.info;
+      const before = (first + at) * BLOCK_BYTES;
+      bytes.push(block.bytes.subarray(Math.max(0, start - before), end - before));
+    }
+    return { bytes: bytes.length === 1 ? bytes[0]! : Buffer.concat(bytes), etag: info!.etag, info: info! };
+  }
+
+  #has(id: string): boolean {
+    return this.#memory.has(id) || this.#running.has(id) || (this.#file?.has(id) ?? false);
+  }
+
+  #forget(id: string): void {
+    this.#memory.delete(id);
+    this.#file?.delete(id);
+  }
+
+  #find(key: RemoteKey, at: number): Promise<CachedBlock | undefined> | undefined {
+    const id = idOf(key, at);
+    const kept = this.#memory.get(id);
+    if (kept) return Promise.resolve(kept);
+    const running = this.#running.get(id);
+    if (running) return running;
+    if (!this.#file?.has(id)) return undefined;
+    return this.#run(
+      id,
+      this.#file.read(id).then((block) => block ?? this.#fetch(key, at, at + 1)[0]),
+    );
+  }
+
+  /** Blocks from one number to another, by one request. */
+  #fetch(key: RemoteKey, from: number, to: number): readonly Promise<CachedBlock | undefined>[] {
+    const range = { start: from * BLOCK_BYTES, end: to * BLOCK_BYTES };
+    // Without a signal: others may wait for the same blocks.
+    const reading = this.#store.read(key, { range, maxBytes: range.end - range.start });
+    return Array.from({ length: to - from }, (_, at) => {
+      const block = reading.then((read) => read && blockOf(read, at * BLOCK_BYTES));
+      return this.#run(idOf(key, from + at), block);
+    });
+  }
+
+  #run(id: string, reading: Promise<CachedBlock | undefined>): Promise<CachedBlock | undefined> {
+    const running = reading
+      .then((block) => {
+        if (block) this.#memory.set(id, block);
+        return block;
+      })
+      .finally(() => this.#running.delete(id));
+    running.catch(() => {});
+    this.#running.set(id, running);
+    return running;
+  }
+}
+
+/** A copy, so that a block in memory does not hold all that came with it. */
+function blockOf({ bytes, info }: ObjectBytes, start: number): CachedBlock {
+  return { bytes: bytes.slice(start, start + BLOCK_BYTES), info };
+}
+
+function idOf(key: RemoteKey, at: number): string {
+  return `${key}#${at}`;
+}

@@ -1,0 +1,137 @@
+/**
+ * A file of blocks that did not fit into the memory. It is a cache of one process: on POSIX it has no name
+ * once it is open, so nothing stays after a kill. Blocks are encrypted by a key that only this process has,
+ * because the content of an encrypted repository must not lie on the disk.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import type { ObjectInfo } from '../../remotes/object-store.ts';
+
+export const BLOCK_BYTES = 512 * 1024;
+
+/** Part of an object. The last block of an object is shorter. */
+export interface CachedBlock {
+  readonly bytes: Uint8Array;
+  readonly info: ObjectInfo;
+}
+
+/** Its bound is that of `bytes` and blocks; it grows as it is used. */
+export interface BlockCacheFile {
+  has(id: string): boolean;
+  /** Undefined if it was replaced meanwhile, or cannot be read. */
+  read(id: string): Promise<CachedBlock | undefined>;
+  /** In the background. A file that cannot be written, as on a full disk, is given up. */
+  write(id: string, block: CachedBlock): void;
+  delete(id: string): void;
+  /** Resolves when all writes have ended. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Writes in flight. More are left out: a cache may forget. */
+const WRITES_MAX = 8;
+const CIPHER = 'aes-256-ctr';
+
+interface Slot {
+  readonly number: number;
+  readonly iv: Buffer;
+  readonly sizeBytes: number;
+  readonly info: ObjectInfo;
+}
+
+/** @param folder It is made if it is missing. @throws `io` */
+export async function openBlockFile(folder: string, bytesMax: number): Promise<BlockCacheFile> {
+  const key = randomBytes(32);
+  const own = makeFolder(folder);
+  const path = join(own, 'blocks');
+  const file = await open(path, 'wx+', 0o600);
+  const removeNow = () => rmSync(own, { recursive: true, force: true });
+  // Windows cannot remove what is open.
+  if (process.platform !== 'win32') removeNow();
+  return new Blocks(file, key, Math.max(1, Math.floor(bytesMax / BLOCK_BYTES)), removeNow);
+}
+
+class Blocks implements BlockCacheFile {
+  readonly #file: FileHandle;
+  readonly #key: Buffer;
+  readonly #onClosed: () => void;
+  readonly #slots: LRUCache<string, Slot>;
+  readonly #free: number[] = [];
+  readonly #busy = new Set<Promise<void>>();
+  #used = 0;
+  readonly #slotsMax: number;
+  #isOff = false;
+
+  constructor(file: FileHandle, key: Buffer, slotsMax: number, onClosed: () => void) {
+    this.#file = file;
+    this.#key = key;
+    this.#slotsMax = slotsMax;
+    this.#onClosed = onClosed;
+    this.#slots = new LRUCache({ max: slotsMax, dispose: ({ number }) => this.#free.push(number) });
+  }
+
+  has(id: string): boolean {
+    return !this.#isOff && this.#slots.has(id);
+  }
+
+  async read(id: string): Promise<CachedBlock | undefined> {
+    const slot = this.#slots.get(id);
+    if (!slot) return undefined;
+    const sealed = Buffer.allocUnsafeSlow(slot.sizeBytes);
+    const isRead = this.#file.read(sealed, 0, slot.sizeBytes, slot.number * BLOCK_BYTES).then(
+      ({ bytesRead }) => bytesRead === slot.sizeBytes,
+      () => false,
+    );
+    // If another block took the slot meanwhile, these may be its bytes.
+    if (!(await isRead) || this.#slots.peek(id) !== slot) return undefined;
+    const decipher = createDecipheriv(CIPHER, this.#key, slot.iv);
+    return { bytes: decipher.update(sealed), info: slot.info };
+  }
+
+  write(id: string, { bytes, info }: CachedBlock): void {
+    if (this.#isOff || this.#busy.size >= WRITES_MAX || this.#slots.has(id)) return;
+    const number = this.#takeSlot();
+    if (number === undefined) return;
+    const iv = randomBytes(16);
+    const sealed = createCipheriv(CIPHER, this.#key, iv).update(bytes);
+    const writing = this.#file
+      .write(sealed, 0, sealed.length, number * BLOCK_BYTES)
+      .then(() => {
+        this.#slots.set(id, { number, iv, sizeBytes: sealed.length, info });
+      })
+      .catch(() => {
+        this.#isOff = true;
+      })
+      .finally(() => this.#busy.delete(writing));
+    this.#busy.add(writing);
+  }
+
+  delete(id: string): void {
+    this.#slots.delete(id);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#busy);
+  }
+
+  async close(): Promise<void> {
+    this.#isOff = true;
+    await this.settled();
+    await this.#file.close();
+    this.#onClosed();
+  }
+
+  #takeSlot(): number | undefined {
+    if (this.#free.length === 0 && this.#used < this.#slotsMax) this.#free.push(this.#used++);
+    if (this.#free.length === 0) this.#slots.pop();
+    return this.#free.pop();
+  }
+}
+
+function makeFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  return mkdtempSync(join(folder, 'gateway-'));
+}

@@ -1,0 +1,51 @@
+/** The versions of one repository. What their manifests share is in memory once. */
+import type { CommitHash } from '../../model/entry.ts';
+import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+import { readSegment } from '../../repository/manifest/stored-segment.ts';
+import { listRefs, type StoredRef } from '../../repository/refs.ts';
+import { resolveKept } from '../retention/forgotten.ts';
+import type { Reading } from './read-entry.ts';
+import { createSegmentCache } from './segment-cache.ts';
+import { openVersion, type Version } from './version.ts';
+
+export interface Versions {
+  /** All branches and tags, by name. At least two requests. */
+  refs(options?: CallOptions): Promise<readonly StoredRef[]>;
+  /**
+   * The commit that a branch, a tag or a hash names now. As many requests as `resolveRef`, and one more for a
+   * hash, which may be that of a forgotten commit.
+   * @throws `notFound`, `usage`, `forgotten`
+   */
+  resolve(text: string, options?: CallOptions): Promise<CommitHash>;
+  /** One request, or none if it was opened lately. @throws `notFound`, `damaged` */
+  open(hash: CommitHash): Promise<Version>;
+}
+
+/** Commits whose lists of segments are in memory. */
+const OPEN_MAX = 16;
+
+/**
+ * @param store That of an opened repository. The caller closes it.
+ * @param reading Default: for one reader at a time.
+ */
+export function createVersions(store: ObjectStore, reading?: Reading): Versions {
+  const readCached = createSegmentCache((segment) => readSegment(store, segment));
+  const opened = new Map<CommitHash, Promise<Version>>();
+  return {
+    async refs(options) {
+      const kinds = await Promise.all([listRefs(store, 'heads', options), listRefs(store, 'tags', options)]);
+      return kinds.flat();
+    },
+    resolve: (text, options) => resolveKept(store, text, options),
+    open(hash) {
+      const version =
+        opened.get(hash) ??
+        openVersion(store, hash, { readSegment: readCached, ...(reading && { reading }) });
+      opened.delete(hash);
+      opened.set(hash, version);
+      version.catch(() => opened.delete(hash));
+      for (const oldest of opened.keys()) if (opened.size > OPEN_MAX) opened.delete(oldest);
+      return version;
+    },
+  };
+}

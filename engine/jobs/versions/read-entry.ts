@@ -1,0 +1,234 @@
+/** Finds one entry of a commit and reads ranges of its content. */
+import { createHash } from 'node:crypto';
+import { Budget } from '../../base/budget.ts';
+import { isDamage, readChecked } from '../../base/read-checked.ts';
+import { COMPRESSED_CONTENT_BYTES_MAX, contentOfObject } from '../../compression/zstd-blob.ts';
+import type { BlobHash, Chunk, Entry, FileEntry } from '../../model/entry.ts';
+import type { CallOptions, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import type { Commit } from '../../repository/commit.ts';
+import { objectKey, packKey } from '../../repository/keys.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
+import { damagedObject, wrongBytes } from '../working-copy/damaged-object.ts';
+import { createDecodedContents, type DecodedContents } from './decoded-contents.ts';
+
+/** Takes at most one request. Undefined if the commit has no entry at the path. */
+export async function findEntry(
+  store: ObjectStore,
+  commit: Commit,
+  path: string,
+  signal: AbortSignal,
+): Promise<Entry | undefined> {
+  for await (const page of readEntries(store, commit, { prefix: path, signal })) {
+    const found = page.find((entry) => entry.path === path);
+    // The path itself sorts before longer paths with the same prefix.
+    return found;
+  }
+  return undefined;
+}
+
+/**
+ * The file's first `maxBytes`, or all of it if it is shorter. A blob or chunk that is read whole is checked
+ * against its hash.
+ * @throws `damaged`
+ */
+export async function readEntryStart(
+  store: ObjectStore,
+  entry: FileEntry,
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of readEntryBytes(store, entry, { end: maxBytes, signal })) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+export interface EntryRange {
+  /** Default 0. */
+  readonly start?: number;
+  /** Exclusive. Capped at the file's size. */
+  readonly end: number;
+  readonly signal: AbortSignal;
+  readonly reading?: Reading;
+}
+
+/** How files are read, for readers that have many open at once. */
+export interface Reading {
+  /** The most bytes of one read of plain content. */
+  readonly windowBytes: number;
+  /** Reads in flight ahead of the one that is awaited. They take turns with those of other readers. */
+  readonly ahead: Budget;
+  readonly contents: DecodedContents;
+}
+
+const WINDOW_BYTES = 8 * 1024 * 1024;
+const AHEAD_MAX = 4;
+
+/**
+ * Yields the file's bytes from `start` to `end` in order. A blob or chunk that is read whole is checked
+ * against its hash before its last bytes are yielded.
+ * @throws `damaged`
+ */
+export async function* readEntryBytes(
+  store: ObjectStore,
+  entry: FileEntry,
+  { end, reading, signal, start = 0 }: EntryRange,
+): AsyncGenerator<Uint8Array> {
+  const { ahead, contents, windowBytes } = reading ?? {
+    windowBytes: WINDOW_BYTES,
+    ahead: new Budget(1),
+    contents: createDecodedContents(COMPRESSED_CONTENT_BYTES_MAX),
+  };
+  const windows = windowsOf(entry, start, end, windowBytes);
+  const stop = new AbortController();
+  const call = { signal: AbortSignal.any([signal, stop.signal]) };
+  const queue: { readonly window: Window; readonly bytes: Promise<Uint8Array>; readonly isAhead: boolean }[] =
+    [];
+  const begin = (window: Window, isAhead: boolean) => {
+    const bytes = readWindow(store, window, contents, call);
+    // It is awaited later; until then, or after an early end, a failure must not count as unhandled.
+    bytes.catch(() => {});
+    queue.push({ window, bytes, isAhead });
+  };
+  let hasher = createHash('sha256');
+  try {
+    for (let next = windows.next(); ; ) {
+      if (queue.length === 0) {
+        if (next.done) return;
+        begin(next.value, false);
+        next = windows.next();
+      }
+      for (; !next.done && queue.length <= AHEAD_MAX && ahead.takeNow(1); next = windows.next())
+        begin(next.value, true);
+      const { bytes: awaited, isAhead, window } = queue[0]!;
+      const bytes = await awaited;
+      queue.shift();
+      if (isAhead) ahead.giveBack(1);
+      if (window.isHashed) {
+        hasher.update(bytes);
+        if (window.to === window.piece.sizeBytes) {
+          if (hasher.digest('hex') !== window.piece.hash) throw wrongBytes(window.piece.key);
+          hasher = createHash('sha256');
+        }
+      }
+      yield bytes;
+    }
+  } finally {
+    stop.abort();
+    for (const { isAhead } of queue) if (isAhead) ahead.giveBack(1);
+  }
+}
+
+/** A blob, or a chunk of one, and its place. */
+interface Piece {
+  readonly key: RemoteKey;
+  readonly offset: number;
+  readonly hash: BlobHash;
+  readonly sizeBytes: number;
+  /** If it is compressed, as the entry says. An object may be stored otherwise. */
+  readonly storedBytes?: number;
+  readonly isPacked: boolean;
+}
+
+/** What one read brings: bytes of the piece's content, half open. */
+interface Window {
+  readonly piece: Piece;
+  readonly from: number;
+  readonly to: number;
+  /** One of several of a piece that is read whole, so it is hashed when its turn comes. */
+  readonly isHashed: boolean;
+}
+
+function* windowsOf(entry: FileEntry, start: number, end: number, windowBytes: number): Generator<Window> {
+  let before = 0;
+  for (const piece of piecesOf(entry)) {
+    const low = Math.max(0, start - before);
+    const high = Math.min(piece.sizeBytes, end - before);
+    before += piece.sizeBytes;
+    const isWhole = low === 0 && high === piece.sizeBytes;
+    for (let from = low; from < high; from += windowBytes) {
+      const to = Math.min(high, from + windowBytes);
+      yield { piece, from, to, isHashed: isWhole && to - from < piece.sizeBytes };
+    }
+  }
+}
+
+function piecesOf({ blob: hash, location, sizeBytes }: FileEntry): readonly Piece[] {
+  switch (location.in) {
+    case 'nowhere':
+      return [];
+    case 'pack':
+      return [{ ...location, key: packKey(location.pack), hash, sizeBytes, isPacked: true }];
+    case 'object':
+      return [objectPiece({ ...location, hash, sizeBytes })];
+    case 'chunks':
+      return location.chunks.map(objectPiece);
+  }
+}
+
+function objectPiece(chunk: Chunk): Piece {
+  return { ...chunk, key: objectKey(chunk.hash, chunk.generation), offset: 0, isPacked: false };
+}
+
+async function readWindow(
+  store: ObjectStore,
+  window: Window,
+  contents: DecodedContents,
+  call: CallOptions,
+): Promise<Uint8Array> {
+  const { from, piece, to } = window;
+  const readDecoded = async () => {
+    const content = await contents.get(piece, () => readWhole(store, piece), call);
+    return content.subarray(from, to);
+  };
+  if (piece.storedBytes !== undefined) return readDecoded();
+  try {
+    return await readPlain(store, window, call);
+  } catch (error) {
+    // The object may be compressed although the entry does not say so.
+    const isUnclear = !piece.isPacked && piece.sizeBytes <= COMPRESSED_CONTENT_BYTES_MAX;
+    if (!isUnclear || !isDamage(error)) throw error;
+    return readDecoded().catch((later: unknown) => {
+      throw isDamage(later) ? error : later;
+    });
+  }
+}
+
+async function readPlain(
+  store: ObjectStore,
+  { from, piece, to }: Window,
+  call: CallOptions,
+): Promise<Uint8Array> {
+  const { hash, isPacked, key, offset, sizeBytes } = piece;
+  // The range of a sealed object does not say the object's exact size.
+  const head = store.sealing && !isPacked && from > 0 ? await store.head(key, call) : undefined;
+  const isWhole = to - from === sizeBytes;
+  const range = { start: offset + from, end: offset + to };
+  const bytes = await readChecked(
+    (isAgain) => store.read(key, { ...call, range, maxBytes: to - from, isAgain }),
+    (read) => {
+      const isRight = !isWhole || createHash('sha256').update(read.bytes).digest('hex') === hash;
+      const isCompressed = !isPacked && (head ?? read.info).sizeBytes < sizeBytes;
+      if (read.bytes.length === to - from && isRight && !isCompressed) return read.bytes;
+      throw wrongBytes(key);
+    },
+  );
+  if (!bytes) throw damagedObject(key, 'is missing on the remote');
+  return bytes;
+}
+
+/** A frame can only be read from its start, so a range needs all of it. */
+async function readWhole(
+  store: ObjectStore,
+  { hash, isPacked, key, offset, sizeBytes, storedBytes = sizeBytes }: Piece,
+): Promise<Uint8Array> {
+  const part = { range: { start: offset, end: offset + storedBytes }, maxBytes: storedBytes };
+  const content = await readChecked(
+    (isAgain) => store.read(key, { ...(isPacked ? part : { maxBytes: sizeBytes }), isAgain }),
+    ({ bytes }) => {
+      const found = contentOfObject(bytes, sizeBytes);
+      if (found && createHash('sha256').update(found).digest('hex') === hash) return found;
+      throw wrongBytes(key);
+    },
+  );
+  if (!content) throw damagedObject(key, 'is missing on the remote');
+  return content;
+}

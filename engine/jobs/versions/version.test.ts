@@ -1,0 +1,174 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { comparePaths, EMPTY_BLOB, type Entry } from '../../model/entry.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
+import { encodeCommit, storeCommit } from '../../repository/commit.ts';
+import { byPath, countedEntries, fileEntry } from '../../repository/entries.fixture.ts';
+import {
+  type Manifest,
+  type SegmentRef,
+  totalsOfEntries,
+  totalsOfManifest,
+} from '../../repository/manifest/manifest.ts';
+import { encodeSegment } from '../../repository/manifest/segment.ts';
+import { readSegment, writeSegment } from '../../repository/manifest/stored-segment.ts';
+import { createSegmentCache } from './segment-cache.ts';
+import { openVersion, type Version, type VersionListing } from './version.ts';
+
+/** A commit of these entries in segments of so many, and the number of segments that were read so far. */
+async function versionOf(entries: readonly Entry[], perSegment: number) {
+  const store = createMemoryStore();
+  const segments: SegmentRef[] = [];
+  for (let at = 0; at < entries.length; at += perSegment) {
+    const part = entries.slice(at, at + perSegment);
+    const segment = encodeSegment(part);
+    await writeSegment(store, segment);
+    segments.push({
+      hash: segment.hash,
+      first: part[0]!.path,
+      last: part.at(-1)!.path,
+      ...totalsOfEntries(part),
+    });
+  }
+  const manifest: Manifest =
+    segments.length > 1 ? { kind: 'segments', segments } : { kind: 'inline', entries };
+  const encoded = encodeCommit({
+    repository: '11111111-2222-4333-8444-555555555555',
+    parents: [],
+    author: 'someone',
+    message: '',
+    time: '2026-01-01T00:00:00.000Z',
+    totals: totalsOfManifest(manifest),
+    manifest,
+  });
+  await storeCommit(store, encoded);
+  let reads = 0;
+  const cached = createSegmentCache((segment) => {
+    reads += 1;
+    return readSegment(store, segment, {});
+  });
+  return { version: await openVersion(store, encoded.hash, { readSegment: cached }), reads: () => reads };
+}
+
+/** All pages, as one list of paths. */
+async function listed(version: Version, listing: VersionListing): Promise<readonly string[]> {
+  const paths: string[] = [];
+  for (let next: { continuesAfter?: string } = {}; ; ) {
+    const page = await version.list({ ...listing, ...next });
+    const found = [...page.entries.map(({ path }) => path), ...page.folders];
+    expect(found.length).toBeLessThanOrEqual(listing.limit ?? 1_000);
+    paths.push(...found);
+    if (!page.next) return paths;
+    expect(found.length, 'a page that is not the last one is full').toBe(listing.limit ?? 1_000);
+    next = { continuesAfter: page.next };
+  }
+}
+
+function expectedOf(
+  entries: readonly Entry[],
+  { delimiter, prefix = '', startAfter = '' }: VersionListing,
+): Set<string> {
+  const found = new Set<string>();
+  for (const { path } of entries) {
+    if (!path.startsWith(prefix)) continue;
+    if (comparePaths(path, startAfter) <= 0) continue;
+    const end = delimiter ? path.indexOf(delimiter, prefix.length) : -1;
+    found.add(end < 0 ? path : path.slice(0, end + 1));
+  }
+  return found;
+}
+
+const empty = (path: string) =>
+  fileEntry(path, '', { sizeBytes: 0, blob: EMPTY_BLOB, location: { in: 'nowhere' } });
+const part = fc.constantFrom('a', 'b', 'a.b', 'a0', 'é', '\u{1f600}', '\uffee');
+const paths = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
+
+describe('a version', () => {
+  it('lists as a store of the same keys would, page by page', async () => {
+    const request = fc.record({
+      prefix: fc.oneof(
+        fc.constant(''),
+        paths,
+        paths.map((path) => `${path}/`),
+      ),
+      more: fc.constantFrom({}, { delimiter: '/' as const }),
+      after: fc.oneof(
+        fc.constant({}),
+        paths.map((startAfter) => ({ startAfter })),
+      ),
+      limit: fc.integer({ min: 1, max: 5 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(paths, { maxLength: 40 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.array(request, { minLength: 1, maxLength: 5 }),
+        async (names, perSegment, requests) => {
+          const entries = byPath(names.map(empty));
+          const { version } = await versionOf(entries, perSegment);
+          for (const { after, more, ...rest } of requests) {
+            const listing = { ...rest, ...after, ...more };
+            const found = await listed(version, listing);
+            expect(new Set(found)).toEqual(expectedOf(entries, listing));
+            expect(found.length, 'nothing twice').toBe(new Set(found).size);
+          }
+          for (const name of ['a', 'b/a', ...names])
+            expect((await version.find(name))?.path).toBe(names.includes(name) ? name : undefined);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('reads only the segments of the answer, however many lie between', async () => {
+    const entries = byPath([
+      ...countedEntries(3_000, 'a/'),
+      ...countedEntries(3_000, 'b/c/'),
+      fileEntry('b/d'),
+      fileEntry('z'),
+    ]);
+    const { reads, version } = await versionOf(entries, 100);
+    const page = await version.list({ delimiter: '/' });
+    expect(page.folders).toEqual(['a/', 'b/']);
+    expect(page.entries.map(({ path }) => path)).toEqual(['z']);
+    expect(reads()).toBe(3);
+    expect((await version.list({ prefix: 'b/', delimiter: '/' })).folders).toEqual(['b/c/']);
+    expect(reads()).toBe(3);
+    expect((await version.list({ prefix: 'b/c/0001', limit: 10 })).entries).toHaveLength(10);
+    expect(reads()).toBe(4);
+    expect(await version.find('b/c/0001005.jpg')).toBeDefined();
+    expect((await version.list({ prefix: 'bb/' })).entries).toEqual([]);
+    expect(reads()).toBe(4);
+  });
+});
+
+describe('the cache of segments', () => {
+  const segment = (name: string) => ({ hash: name }) as SegmentRef;
+
+  it('forgets the least recently used, and reads one segment once for many', async () => {
+    const seen: string[] = [];
+    const read = createSegmentCache(async ({ hash }) => {
+      seen.push(hash);
+      return countedEntries(10, hash);
+    }, 25);
+    await Promise.all([read(segment('a'), {}), read(segment('a'), {}), read(segment('b'), {})]);
+    expect(seen).toEqual(['a', 'b']);
+    await read(segment('a'), {});
+    await read(segment('c'), {});
+    await read(segment('a'), {});
+    expect(seen).toEqual(['a', 'b', 'c']);
+    await read(segment('b'), {});
+    expect(seen).toEqual(['a', 'b', 'c', 'b']);
+  });
+
+  it('asks again after a failure', async () => {
+    let fails = true;
+    const read = createSegmentCache(async () => {
+      if (fails) throw new Error('cut');
+      return [];
+    });
+    await expect(read(segment('a'), {})).rejects.toThrow('cut');
+    fails = false;
+    expect(await read(segment('a'), {})).toEqual([]);
+  });
+});

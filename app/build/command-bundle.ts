@@ -40,12 +40,13 @@ export const APART = {
 };
 
 /**
- * The window's engine is a separate bundle: it shares modules with the command, and code splitting would
- * split files by what both use. It loads the link to Temporal itself.
+ * The window's engine and the library are a separate bundle: they share modules with the command, and code
+ * splitting would split files by what both use. The window loads the link to Temporal itself.
  */
 const HOST = {
   'host-worker': 'engine/host/host-worker.ts',
   'fleet-link': 'app/fleet/fleet-link.ts',
+  library: 'app/library/dray.ts',
 };
 
 export type Bundle = Pick<BuildResult<{ write: false; metafile: true }>, 'metafile' | 'outputFiles'>;

@@ -1,7 +1,7 @@
 /**
  * Runs the commands of a guide page in a folder of its own, with the real command and a real S3 server. The
- * page says `/tmp/demo`, `server:7370` and ports 7371 and 7233; the commands use a folder and ports of the
- * test's own instead.
+ * page says `/tmp/demo`, `server:7370` and ports 7371, 7233 and 9400; the commands use a folder and ports of
+ * the test's own instead.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, type ToolName, toolPath } from '../../e2e/servers/tools.ts';
 import { COMMAND } from '../cli/command.fixture.ts';
@@ -28,8 +28,9 @@ const SHOWN_ADDRESS = 'server:7370';
 const SHOWN_STORE = 's3.example.com';
 const SHOWN_WINDOW_PORT = '7371';
 const SHOWN_TEMPORAL_PORT = '7233';
+const SHOWN_GATEWAY_PORT = '9400';
 /** These run until the page ends. */
-const SERVERS = /^(?:dray (?:serve|ui|fleet worker)|temporal server)\b/;
+const SERVERS = /^(?:dray (?:serve|gateway|ui|fleet worker)|temporal server)\b/;
 
 /** Each command finds the folder, the variables and the exit code that the one before it left. */
 const SCRIPT = `
@@ -63,9 +64,11 @@ export async function openPageShell(
   const address = `127.0.0.1:${await freePort()}`;
   const windowPort = `${await freePort()}`;
   const temporalPort = `${await freePort()}`;
+  const gatewayPort = `${await freePort()}`;
   mkdirSync(folder);
   writeScript(join(base, 'dray'), COMMAND);
   writeScript(join(base, 'make-sample'), SAMPLE);
+  makePackage(join(base, 'node_modules/dray'));
   for (const tool of tools) symlinkSync(await toolPath(tool), join(base, tool));
   const servers: ChildProcess[] = [];
   const facts = { token: '', fingerprint: '' };
@@ -75,6 +78,7 @@ export async function openPageShell(
       .replaceAll(SHOWN_FOLDER, folder)
       .replaceAll(SHOWN_WINDOW_PORT, windowPort)
       .replaceAll(SHOWN_TEMPORAL_PORT, temporalPort)
+      .replaceAll(SHOWN_GATEWAY_PORT, gatewayPort)
       .replace(/\b(?:0\.0\.0\.0|server):7370\b/g, address)
       .replaceAll('FINGERPRINT', facts.fingerprint);
   const toShown = (text: string) =>
@@ -83,7 +87,8 @@ export async function openPageShell(
       .replaceAll(address, SHOWN_ADDRESS)
       .replaceAll(new URL(environment.AWS_ENDPOINT_URL!).host, SHOWN_STORE)
       .replaceAll(`:${windowPort}`, `:${SHOWN_WINDOW_PORT}`)
-      .replaceAll(`:${temporalPort}`, `:${SHOWN_TEMPORAL_PORT}`);
+      .replaceAll(`:${temporalPort}`, `:${SHOWN_TEMPORAL_PORT}`)
+      .replaceAll(`:${gatewayPort}`, `:${SHOWN_GATEWAY_PORT}`);
 
   const start = ({ command, machine }: ShownCommand): ChildProcess => {
     const state = openState(join(base, `machine-${machine}`), folder);
@@ -128,6 +133,13 @@ export async function openPageShell(
       rmSync(base, { recursive: true, force: true });
     },
   };
+}
+
+/** The library, as `npm install dray` puts it. */
+function makePackage(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  symlinkSync(dirname(COMMAND), join(folder, 'dist'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module","exports":"./dist/library.js"}');
 }
 
 /** Makes one machine's state: a home of its own, and what its last command left. */

@@ -1,0 +1,48 @@
+/**
+ * Dray as a library: versions of repositories without a checkout, workspaces, and copies.
+ *
+ * Every failure is a `DrayError`, whose `code` says what happened.
+ *
+ * @packageDocumentation
+ */
+import { DrayError, type ErrorCode } from '../../engine/api/error.ts';
+import type { JobEvent } from '../../engine/api/events.ts';
+import type { ConnectionFlags, RequestTotals } from '../../engine/api/jobs.ts';
+import type { CopyRequest, PlaceRequest, TransferSummary } from '../../engine/api/trees.ts';
+import { copy, type TreeCopyOptions } from './copy.ts';
+import type { DrayOptions } from './library-context.ts';
+import {
+  type CommitInfo,
+  type FileChange,
+  type ListOptions,
+  openRepository,
+  type RangeOptions,
+  type Ref,
+  type Repository,
+  type VersionEntry,
+} from './repository.ts';
+import { openWorkspace, type Workspace } from './workspace.ts';
+
+export {
+  type CommitInfo,
+  type ConnectionFlags,
+  type CopyRequest,
+  copy,
+  DrayError,
+  type DrayOptions,
+  type ErrorCode,
+  type FileChange,
+  type JobEvent,
+  type ListOptions,
+  openRepository,
+  openWorkspace,
+  type PlaceRequest,
+  type RangeOptions,
+  type Ref,
+  type Repository,
+  type RequestTotals,
+  type TransferSummary,
+  type TreeCopyOptions,
+  type VersionEntry,
+  type Workspace,
+};

@@ -179,7 +179,8 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
     await using window = await repository.open(started.browser);
     const { page } = window;
     await page.getByRole('tab', { name: 'Contents' }).click();
-    await page.getByRole('button', { name: 'Restore notes.md' }).click();
+    await page.getByRole('row', { name: 'notes.md' }).click();
+    await page.getByRole('button', { name: 'Restore...' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Replace and restore' }).click();
     await page.goto(`${window.origin}/#/transfers`);
     const ended = page.getByRole('list', { name: 'Ended transfers' }).getByRole('listitem');

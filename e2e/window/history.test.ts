@@ -101,9 +101,13 @@ describe.skipIf(!findChromium())('History', () => {
     await commit(page, 'first').click();
     await page.getByRole('tab', { name: 'Contents' }).click();
     const contents = page.getByRole('grid', { name: /^Contents/ });
+    const askToRestore = async (name: string) => {
+      await contents.getByRole('row', { name }).click();
+      await page.getByRole('button', { name: 'Restore...' }).click();
+    };
     const year = String(new Date().getFullYear());
     expect(await contents.getByRole('row', { name: 'obsolete.bin' }).innerText()).toContain(year);
-    await contents.getByRole('row', { name: 'reads/' }).dblclick();
+    await contents.getByRole('row', { name: 'reads' }).dblclick();
     await contents.getByRole('row', { name: 'run-2.csv' }).dblclick();
     await page.getByRole('dialog').getByRole('cell', { name: '20', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Restore this file' }).click();
@@ -113,22 +117,22 @@ describe.skipIf(!findChromium())('History', () => {
 
     // Restoring over a pushed file loses nothing, so it needs no warning.
     await page.getByRole('button', { name: 'Top' }).click();
-    await page.getByRole('button', { name: 'Restore notes.md' }).click();
+    await askToRestore('notes.md');
     await restore(page, 'Restore');
     await expect.poll(() => readFileSync(join(root, 'notes.md'), 'utf8'), WAIT).toBe(NOTES.first);
 
     // Restoring over a file that was never pushed needs the user's consent.
     writeFileSync(join(root, 'coast.png'), 'work of this morning');
-    await page.getByRole('button', { name: 'Restore coast.png' }).click();
+    await askToRestore('coast.png');
     await page.getByRole('dialog').getByText('Those changes will be lost.').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel' }).click();
     expect(readFileSync(join(root, 'coast.png'), 'utf8')).toBe('work of this morning');
-    await page.getByRole('button', { name: 'Restore coast.png' }).click();
+    await askToRestore('coast.png');
     await restore(page, 'Replace and restore');
     await expect.poll(() => readFileSync(join(root, 'coast.png'), 'base64'), WAIT).toBe(PICTURES.red);
 
-    await page.getByRole('button', { name: 'Restore coast.png' }).click();
+    await askToRestore('coast.png');
     await page.getByRole('dialog').getByText('Nothing to restore:').waitFor();
   });
 

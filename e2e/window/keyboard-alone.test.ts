@@ -25,6 +25,7 @@ import { discardAndIgnore, filterChanges, showNews, takeSides } from './keyboard
 import { tendEncrypted } from './keyboard/encryption-by-keys.ts';
 import { AWAITED_WORKER, watchFleet } from './keyboard/fleet-by-keys.ts';
 import {
+  chooseEntry,
   filterHistory,
   nameVersion,
   pushDays,
@@ -255,10 +256,8 @@ async function restoreOld({ page }: OpenWindow, root: string): Promise<void> {
   await command(page, 'History');
   await tabTo(page, page.getByRole('grid', { name: 'Commits' }).getByRole('row').first());
   await page.keyboard.press('ArrowDown');
-  const row = (await showContents(page)).getByRole('row', { name: 'notes.txt' });
-  await pressUntil(page, 'ArrowDown', row);
-  await pressUntil(page, 'ArrowRight', page.getByRole('button', { name: 'Restore notes.txt' }));
-  await page.keyboard.press('Enter');
+  await chooseEntry(page, await showContents(page), 'notes.txt');
+  await press(page, page.getByRole('button', { name: 'Restore...' }));
   const dialog = page.getByRole('dialog');
   await press(page, dialog.getByRole('button', { name: /Restore/ }));
   await expect.poll(() => readFileSync(join(root, 'notes.txt'), 'utf8'), WAIT).toBe('first');

@@ -19,6 +19,7 @@ import type { RepositoriesRequests, RepositoryEvent } from './host/repositories.
 import type { SavedJobList, SavedRequests } from './host/saved.ts';
 import type { SettingsRequests } from './host/settings.ts';
 import type { Transfer, TransfersRequests } from './host/transfers.ts';
+import type { VersionsRequests } from './host/versions.ts';
 
 export type ClientMessage =
   | { readonly do: 'ask'; readonly id: number; readonly name: HostRequestName; readonly input: unknown }
@@ -63,7 +64,8 @@ export interface HostRequests
     RepositoriesRequests,
     SavedRequests,
     FleetRequests,
-    SettingsRequests {}
+    SettingsRequests,
+    VersionsRequests {}
 
 export type HostRequestName = keyof HostRequests;
 export type InputOf<N extends HostRequestName> = HostRequests[N]['input'];

@@ -3,14 +3,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import * as v from 'valibot';
 import { DrayError, messageWithoutAdvice, toDrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs.ts';
 import type { GatewayRequest, GatewaySummary } from '../api/peers.ts';
 import { untilAborted } from '../base/abort.ts';
 import { Budget } from '../base/budget.ts';
 import { systemClock } from '../base/clock.ts';
-import { readJsonFile, writeJsonFile } from '../base/json-file.ts';
+import { writeJsonFile } from '../base/json-file.ts';
 import { certificateFor } from '../jobs/one-place/serve.ts';
 import { defaultRemote, findNamedRemote } from '../jobs/session/named-remote.ts';
 import { openRepositoryAt, parseGivenUrl } from '../jobs/session/opened-remote.ts';
@@ -18,6 +17,13 @@ import { userCacheFolder, userConfigFolder } from '../jobs/session/user-remotes.
 import { withBlockCache } from '../jobs/versions/block-cache.ts';
 import { openBlockFile } from '../jobs/versions/block-file.ts';
 import { createDecodedContents } from '../jobs/versions/decoded-contents.ts';
+import {
+  GATEWAY_PORT,
+  type GatewayKeys,
+  gatewayKeyPath,
+  isBucketName,
+  readGatewayKeys,
+} from '../jobs/versions/gateway-access.ts';
 import { createVersions } from '../jobs/versions/open-versions.ts';
 import type { Reading } from '../jobs/versions/read-entry.ts';
 import { fingerprintOf } from '../peer/peer-certificate.ts';
@@ -26,29 +32,20 @@ import { defaultCloneFolder, formatRemoteUrl, isLoopback, type RemoteUrl } from 
 import { readDescriptor } from '../repository/descriptor.ts';
 import { Bucket } from './bucket.ts';
 import { startGateway } from './gateway-server.ts';
-import type { KeyPair } from './s3-signature.ts';
 
-const PORT = 9400;
 const CACHE_BYTES = 1024 * 1024 * 1024;
 const MIB = 1024 * 1024;
 /** Small, so that many clients at once take little memory, and large enough for one request a window. */
 const WINDOW_BYTES = MIB;
 const WINDOWS_AHEAD = 24;
 const DECODED_BYTES = 32 * MIB;
-const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
-const KEY_FILE = 'gateway.json';
-
-const keySchema = v.object({
-  accessKeyId: v.pipe(v.string(), v.regex(/^[A-Z0-9]{16,32}$/)),
-  secretAccessKey: v.pipe(v.string(), v.minLength(32), v.maxLength(128)),
-});
 
 /**
  * Resolves when the signal fires.
  * @throws `usage`, `notFound`, `io` and the errors of the stores, before it starts
  */
 export async function runGateway(context: JobContext, request: GatewayRequest): Promise<GatewaySummary> {
-  const { host = '127.0.0.1', isAnonymous = false, port = PORT } = request;
+  const { host = '127.0.0.1', isAnonymous = false, port = GATEWAY_PORT } = request;
   checkOpenness(request, host);
   const named = namesOf(context, request.repositories);
   const tls = await certificateFor(context, { tls: request.tls ?? 'off' });
@@ -155,7 +152,7 @@ function cacheFolder(context: JobContext): string {
 function namesOf(context: JobContext, texts: readonly string[]): ReadonlyMap<string, RemoteUrl> {
   const named = new Map<string, RemoteUrl>();
   const add = (name: string, url: RemoteUrl) => {
-    if (!BUCKET_NAME.test(name))
+    if (!isBucketName(name))
       throw new DrayError('usage', `${JSON.stringify(name)} cannot name a bucket.`, {
         advice: 'Write NAME=PLACE; a name has 3 to 63 lower-case letters, digits, dots and dashes.',
       });
@@ -177,15 +174,15 @@ function namesOf(context: JobContext, texts: readonly string[]): ReadonlyMap<str
 }
 
 interface OwnKeys {
-  readonly pair: KeyPair;
+  readonly pair: GatewayKeys;
   readonly path: string;
   readonly isNew: boolean;
 }
 
 /** Made once, and the same from then on, so that clients can be configured. @throws `io` */
 function ownKeys(context: JobContext): OwnKeys {
-  const path = join(userConfigFolder(context), KEY_FILE);
-  const known = readJsonFile(path, keySchema);
+  const path = gatewayKeyPath(context);
+  const known = readGatewayKeys(context);
   if (known) return { pair: known, path, isNew: false };
   const pair = {
     accessKeyId: `DRAY${randomLetters(16)}`,

@@ -5,6 +5,7 @@ import type { DrayError } from '../api/error.ts';
 import type { PasswordChange } from '../api/host/passwords.ts';
 import type { Transfer } from '../api/host/transfers.ts';
 import { missingPasswordOf } from '../api/missing-keys.ts';
+import { formatVersionPlace } from '../api/version-place.ts';
 import { createHostFixture, type HostFixture, transferIn } from './host.fixture.ts';
 
 const PASSWORD = 'two herons on one leg';
@@ -66,6 +67,10 @@ describe('a password that is typed into a window', () => {
       expect(await client.ask('passwords.list', {})).toEqual({ repositories: [] });
       await client.ask('passwords.unlock', { ...repository, password: PASSWORD });
       expect((await client.ask('history.list', { root, limit: 10 })).commits).toHaveLength(1);
+      const version = formatVersionPlace(remoteUrl, 'main', '');
+      expect(await client.ask('browse.open', { place: version })).toMatchObject({ total: 1 });
+      const file = formatVersionPlace(remoteUrl, 'main', 'list.txt');
+      expect(await client.ask('browse.preview', { place: file })).toMatchObject({ text: 'grey heron\n' });
       const looks = await client.ask('home.look', { maxAgeMs: 0, isAsked: true });
       expect(looks.looks).toMatchObject([{ root, hasIncoming: false }]);
       const { repositories } = await client.ask('repositories.look', {});

@@ -21,6 +21,7 @@ import { Pane } from './browse/pane.tsx';
 import type { Side } from './browse/pane-state.ts';
 import {
   describeLocation,
+  isFixed,
   isSameLocation,
   type Location,
   linkedRoot,
@@ -113,7 +114,9 @@ function Panes(start: PanesStart) {
       onState={(next) => pair.change(side, next)}
       onActive={() => pair.activate(side)}
       onLook={look}
-      onDelete={() => setAsked({ dialog: 'delete' })}
+      onDelete={() => {
+        if (!isFixed(pair.states[side].location)) setAsked({ dialog: 'delete' });
+      }}
       onMakeFolder={() => {
         pair.activate(side);
         setAsked({ dialog: 'folder' });
@@ -137,6 +140,8 @@ function Panes(start: PanesStart) {
           chosen={chosen}
           other={pair.other}
           isBothSame={isSameLocation(here, there)}
+          isFixed={isFixed(here)}
+          isOtherFixed={isFixed(there)}
           isDeleting={remove.isPending}
           onLook={() => look(chosen.rows[0])}
           onDelete={() => setAsked({ dialog: 'delete' })}

@@ -97,18 +97,16 @@ export async function restoreFolder({ page }: OpenWindow, root: string): Promise
   await tabTo(page, commitsOf(page).getByRole('row').first());
   await pressUntil(page, 'ArrowDown', commitsOf(page).getByRole('row', { name: 'Calm' }));
   const contents = await showContents(page);
-  const row = contents.getByRole('row', { name: 'days/' });
-  await pressUntil(page, 'ArrowDown', row);
+  await chooseEntry(page, contents, 'days');
   await page.keyboard.press('Enter');
   const inside = page.getByRole('grid', { name: 'Contents of days/' });
   await inside.getByRole('row', { name: 'tuesday.txt' }).waitFor();
   // The row that was opened has gone, and the keyboard is in the folder.
   await expect.poll(holdsFocus(inside), WAIT).toBe(true);
   await press(page, page.getByRole('navigation', { name: 'Folder of the commit' }).getByText('Top'));
-  await tabTo(page, contents.getByRole('row').first());
-  await pressUntil(page, 'ArrowDown', row);
-  await pressUntil(page, 'ArrowRight', row.getByRole('button', { name: 'Restore days/' }));
-  await page.keyboard.press('Enter');
+  await tabTo(page, contents);
+  await chooseEntry(page, contents, 'days');
+  await press(page, page.getByRole('button', { name: 'Restore...' }));
   const dialog = page.getByRole('dialog', { name: 'Restore days/' });
   await dialog.getByText(/^2 files \(\d+ B\) come back/).waitFor();
   await press(page, dialog.getByRole('button', { name: 'Restore', exact: true }));
@@ -116,13 +114,19 @@ export async function restoreFolder({ page }: OpenWindow, root: string): Promise
   await expect.poll(read, WAIT).toEqual(DAYS);
 }
 
-/** Puts the focus on the first entry of the chosen commit. */
+/** Puts the focus on the entries of the chosen commit. */
 export async function showContents(page: Page): Promise<Locator> {
   await tabTo(page, page.getByRole('tab', { name: 'Changes' }));
   await page.keyboard.press('ArrowRight');
   const contents = page.getByRole('grid', { name: 'Contents', exact: true });
-  await tabTo(page, contents.getByRole('row').first());
+  await tabTo(page, contents);
   return contents;
+}
+
+/** Chooses an entry by its name. The list has the focus. */
+export async function chooseEntry(page: Page, contents: Locator, name: string): Promise<void> {
+  await page.keyboard.type(name);
+  await contents.getByRole('row', { name, selected: true }).waitFor();
 }
 
 /** The reading is stopped first. */
@@ -139,7 +143,7 @@ export async function readOn({ page }: OpenWindow, root: string): Promise<void> 
     await expect.poll(holdsFocus(commitsOf(page)), WAIT).toBe(true);
   }
   const contents = await showContents(page);
-  await pressUntil(page, 'ArrowDown', contents.getByRole('row', { name: 'notes.txt' }));
+  await chooseEntry(page, contents, 'notes.txt');
   await chooseInMenu(page, 'History of this file...');
   const dialog = page.getByRole('dialog', { name: 'History of notes.txt' });
   await dialog.getByText(/^500 commits so far\. 50\d commits read, .* Reading older commits\.$/).waitFor();

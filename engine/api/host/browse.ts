@@ -13,7 +13,15 @@ export interface BrowseRequests {
    * failed keeps its list, and `resume` continues it.
    */
   'browse.open': {
-    input: { readonly place: string; readonly resume?: string };
+    input: {
+      readonly place: string;
+      /**
+       * Instead of one level, all entries below the place with this text in their names, ignoring case. Only
+       * in a version of a repository.
+       */
+      readonly search?: string;
+      readonly resume?: string;
+    };
     /** `isCut`: the folder has more entries than a list can hold. */
     answer: {
       readonly list: string;

@@ -1,7 +1,6 @@
 /** The requests of the screen History: commits, refs, and what a commit holds. */
 import type { CommitEvent } from '../events.ts';
 import type { ChangeTotals, RestorePlan } from '../jobs.ts';
-import type { EntryRow } from './browse.ts';
 import type { ChangeRow } from './changes.ts';
 import type { FilePreview } from './file-preview.ts';
 import type { InWorkspace } from './in-workspace.ts';
@@ -10,12 +9,6 @@ export interface HistoryRequests {
   'history.list': {
     input: InWorkspace & { readonly branch?: string; readonly limit: number };
     answer: { readonly commits: readonly CommitEvent[]; readonly refs: readonly RefRow[] };
-  };
-  /** One level of a commit's tree. */
-  'history.entries': {
-    input: InWorkspace & { readonly commit: string; readonly folder: string };
-    /** `isCut`: the folder holds more entries. */
-    answer: { readonly entries: readonly EntryRow[]; readonly isCut: boolean };
   };
   'history.compare': {
     /** Without `from`, all of `to` counts as added. */

@@ -8,17 +8,23 @@ import type { JobContext } from '../../api/jobs.ts';
 import { nothingThere } from '../../jobs/places/open-side.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import { DESCRIPTOR_KEY } from '../../repository/keys.ts';
+import type { EntrySource } from './entry-source.ts';
+import { openVersionSource } from './version-source.ts';
 
 const ENTRIES_AT_ONCE = 1_000;
 
-export interface EntrySource {
-  /** Undefined after the last entries. After an error, the next call continues at the same position. */
-  next(signal: AbortSignal): Promise<readonly EntryRow[] | undefined>;
-  close(): Promise<void>;
-}
-
-export function openSource(context: JobContext, place: LocalPlace | RemotePlace): EntrySource {
-  return place.kind === 'local' ? openLocalSource(place) : openRemoteSource(context, place);
+/** @param search Finds names below a version, instead of one level. */
+export function openSource(
+  context: JobContext,
+  place: LocalPlace | RemotePlace,
+  search?: string,
+): EntrySource {
+  if (place.kind === 'remote' && place.url.kind === 'version')
+    return openVersionSource(context, place, place.url, search);
+  if (search !== undefined)
+    throw new DrayError('unsupported', 'Only a version of a repository is searched by name.');
+  if (place.kind === 'local') return openLocalSource(place);
+  return openRemoteSource(context, place);
 }
 
 /** In the order of the disk. */

@@ -9,18 +9,19 @@ import { checkAborted } from '../../base/abort.ts';
 import { parseNamedPlace } from '../../jobs/places/open-side.ts';
 import { type HostCall, jobContextOf } from '../port/host-call.ts';
 import { createEntryList, type EntryList, type PlaceListing } from './entry-list.ts';
-import { type EntrySource, openSource } from './entry-sources.ts';
+import type { EntrySource } from './entry-source.ts';
+import { openSource } from './entry-sources.ts';
 
 /** Each takes some 60 bytes. */
 const ENTRIES_MAX = 5_000_000;
 
 export async function openListing(
-  { place, resume }: InputOf<'browse.open'>,
+  { place, resume, search }: InputOf<'browse.open'>,
   call: HostCall,
 ): Promise<AnswerOf<'browse.open'>> {
   const { entryLists } = call.host;
   let list = resume;
-  const listing = resume === undefined ? createListing(place, call) : entryLists.find(resume);
+  const listing = resume === undefined ? createListing({ place, search }, call) : entryLists.find(resume);
   try {
     const isWhole = await listing.listRest(call.signal, () => {
       list ??= entryLists.keep(call.owner, listing);
@@ -34,11 +35,16 @@ export async function openListing(
   }
 }
 
-function createListing(place: string, call: HostCall): PlaceListing {
+interface Listed {
+  readonly place: string;
+  readonly search: string | undefined;
+}
+
+function createListing({ place, search }: Listed, call: HostCall): PlaceListing {
   const closing = new AbortController();
   // The listing outlives the request that started it, so it has a signal of its own.
   const context = { ...jobContextOf(call, homedir()), signal: closing.signal };
-  const source = openSource(context, parseNamedPlace(context, { place }));
+  const source = openSource(context, parseNamedPlace(context, { place }), search);
   const entries = createEntryList();
   let running: Promise<unknown> = Promise.resolve();
   return {

@@ -6,7 +6,7 @@ import type { EntryRow } from '../../api/host/browse.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
-import type { EntrySource } from './entry-sources.ts';
+import type { EntrySource } from './entry-source.ts';
 
 /** One page of any store. */
 const LISTED_MAX = 1_000;

@@ -2,6 +2,7 @@ import { readFileSync, unlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostEvent } from '../../api/host.ts';
+import { formatVersionPlace } from '../../api/version-place.ts';
 import { branch, tag } from '../../jobs/history/refs.ts';
 import { push } from '../../jobs/push/push.ts';
 import { forget } from '../../jobs/retention/forget.ts';
@@ -73,7 +74,7 @@ describe('history', () => {
     const { client } = fixture;
     // All at once: a refusal that nobody awaits yet would count as unhandled.
     const answers = await Promise.allSettled([
-      client.ask('history.entries', { ...at, folder: '' }),
+      client.ask('browse.open', { place: formatVersionPlace(`${root}-remote`, at.commit, '') }),
       client.ask('history.preview', { ...at, path: 'a.txt' }),
       client.ask('history.bytes', { ...at, path: 'a.txt', start: 0, limit: 10 }),
       client.ask('history.compare', { root, to: at.commit, limit: 10 }),
@@ -84,26 +85,6 @@ describe('history', () => {
         status: 'rejected',
         reason: { code: 'forgotten', data: { commit: at.commit } },
       });
-  });
-
-  it('shows one level of a commit at a time', async () => {
-    await pushTwice();
-    const entries = async (folder: string) =>
-      (await fixture.client.ask('history.entries', { root, commit: 'v1', folder })).entries.map(
-        ({ kind, path, sizeBytes }) => [kind, path, sizeBytes],
-      );
-    const pixelBytes = Buffer.from(PIXEL, 'base64').length;
-    expect(await entries('')).toEqual([
-      ['file', 'a.txt', 3],
-      ['folder', 'folder/', 2 + pixelBytes],
-    ]);
-    const { entries: rows } = await fixture.client.ask('history.entries', { root, commit: 'v1', folder: '' });
-    const aText = rows.find(({ path }) => path === 'a.txt');
-    expect(aText?.mtime).toBe('2024-02-03T04:05:06.789Z');
-    expect(await entries('folder/')).toEqual([
-      ['folder', 'deep/', 2],
-      ['file', 'pixel.png', pixelBytes],
-    ]);
   });
 
   it('compares two commits, cut at a limit', async () => {

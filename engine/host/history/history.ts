@@ -2,8 +2,7 @@
  * The requests of History: commits, branches and tags of a workspace's remote, and differences of commits.
  */
 import { DrayError } from '../../api/error.ts';
-import type { CommitEvent, EntryEvent } from '../../api/events.ts';
-import type { EntryRow } from '../../api/host/browse.ts';
+import type { CommitEvent } from '../../api/events.ts';
 import type { ChangeRow } from '../../api/host/changes.ts';
 import type { RefRow } from '../../api/host/history.ts';
 import type { AnswerOf } from '../../api/host.ts';
@@ -16,17 +15,14 @@ import { NO_CHANGES } from '../../jobs/session/no-changes.ts';
 import { resolveContent } from '../../jobs/session/resolve-commit.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
-import { parseModifiedTime } from '../../repository/modified-time.ts';
 import { listRefs } from '../../repository/refs.ts';
 import { checkSafePath } from '../check-path.ts';
-import { formatMoment } from '../format-moment.ts';
 import { type HandlersOf, jobContextOf } from '../port/host-call.ts';
 import { previewEntry } from '../preview/preview-sources.ts';
 import { type Commits, withCommits } from '../repository-read.ts';
 import { readFileBytes } from './file-bytes.ts';
 import { changeRef, planSwitch } from './refs.ts';
 
-const ENTRIES_MAX = 10_000;
 /** The most commits that are read for the history of one path. Each costs a request. */
 const WALKED_MAX = 10_000;
 /** Such events come up to twenty times a second. */
@@ -39,24 +35,6 @@ export const HISTORY: HandlersOf<'history'> = {
       const starts = startsOf(refs, branch);
       return { commits: await readHistory(commits, { refs, starts, limit, forgotten }), refs };
     }),
-
-  'history.entries': async ({ commit, folder, root }, call) => {
-    const { listTree } = await import('../../jobs/history/list-tree.ts');
-    const path = trimEnd(folder, '/');
-    if (path !== '') checkSafePath(path);
-    const entries: EntryRow[] = [];
-    let isCut = false;
-    const above = path === '' ? 0 : path.length + 1;
-    const context = jobContextOf(call, root, {
-      emit: (event) => {
-        if (event.type !== 'entry') return;
-        if (entries.length === ENTRIES_MAX) isCut = true;
-        else entries.push(entryRow(event, above));
-      },
-    });
-    await listTree(context, { ref: commit, ...(path === '' ? {} : { path }) });
-    return { entries, isCut };
-  },
 
   'history.compare': async ({ from, limit, root, to }, call) => {
     if (from === undefined)
@@ -208,11 +186,4 @@ async function readAdded(
     }
   }
   return { changes, rows, isCut: false };
-}
-
-/** A commit keeps times as seconds and nanoseconds; a window gets RFC 3339. */
-function entryRow({ mtime, type: _type, ...row }: EntryEvent, above: number): EntryRow {
-  const mtimeNs = parseModifiedTime(mtime);
-  const time = mtimeNs === undefined ? {} : { mtime: formatMoment(mtimeNs) };
-  return { ...row, ...time, path: row.path.slice(above) };
 }

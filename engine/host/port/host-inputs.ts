@@ -285,7 +285,6 @@ export const HOST_INPUTS: Inputs = {
     branch: v.exactOptional(filled),
     limit: upTo(COMMITS_MAX),
   }),
-  'history.entries': v.strictObject({ ...inWorkspace, commit: filled, folder: text }),
   'history.compare': v.strictObject({
     ...inWorkspace,
     from: v.exactOptional(filled),
@@ -314,7 +313,11 @@ export const HOST_INPUTS: Inputs = {
     limit: upTo(BYTES_AT_ONCE_MAX),
   }),
 
-  'browse.open': v.strictObject({ place, resume: v.exactOptional(filled) }),
+  'browse.open': v.strictObject({
+    place,
+    search: v.exactOptional(filled),
+    resume: v.exactOptional(filled),
+  }),
   'browse.rows': v.strictObject({ list: filled, view: entryView, offset: whole, limit: upTo(ROWS_MAX) }),
   'browse.seek': v.strictObject({
     list: filled,
@@ -345,6 +348,9 @@ export const HOST_INPUTS: Inputs = {
   'browse.repository': v.strictObject({ place }),
   'browse.panes': nothing,
   'browse.keepPane': v.strictObject({ side: v.picklist(['left', 'right']), pane }),
+
+  'versions.access': v.strictObject({ place }),
+  'versions.secret': nothing,
 
   'remotes.list': nothing,
   'remotes.add': v.strictObject({ name: filled, url: place }),

@@ -26,6 +26,7 @@ const AREAS: Areas = {
   fleet: async () => (await import('../fleet/fleet.ts')).FLEET,
   saved: async () => (await import('../saved/saved.ts')).SAVED,
   settings: async () => (await import('../settings.ts')).SETTINGS,
+  versions: async () => (await import('../versions/versions.ts')).VERSIONS,
 };
 
 /** Loads what a window needs first, while its browser still starts. The request itself reports a failure. */

@@ -11,6 +11,7 @@ import { DrayError } from '../../api/error.ts';
 import type { ConnectionFlags, JobContext } from '../../api/jobs.ts';
 import type { PlaceRequest } from '../../api/trees.ts';
 import { trimEnd, trimStart } from '../../api/trim-ends.ts';
+import { canNamePlace } from '../../api/version-place.ts';
 import { type Nesting, nestingOf } from '../../files/scan/folder-nesting.ts';
 import { localPlaceKind } from '../../files/scan/local-place.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -30,6 +31,7 @@ import {
   sharesService,
 } from '../session/opened-remote.ts';
 import { createVersions } from '../versions/open-versions.ts';
+import type { Version } from '../versions/version.ts';
 import { createVersionStore } from '../versions/version-store.ts';
 
 export type Place = StdioPlace | LocalPlace | RemotePlace;
@@ -75,11 +77,6 @@ const NAMED = /^([A-Za-z0-9][A-Za-z0-9._-]+)(?:@([^:@]+))?:(?!\/\/)(.*)$/s;
 /** A URL's parameters. */
 const QUERY = /^([a-z][a-z0-9+.-]+:\/\/[^?]*)\?(.*)$/is;
 
-/** Whether `NAME:` is read as this remote. */
-export function canNamePlace(name: string): boolean {
-  return NAMED.test(`${name}:`) && !/^(?:s3|file|dray)$/i.test(name);
-}
-
 /** @throws `usage` when it is not a place */
 export function parsePlace(context: JobContext, { connection = {}, place }: PlaceRequest): Place {
   if (place === '-') return { kind: 'stdio', text: '-' };
@@ -107,13 +104,6 @@ function versionOfUrl(context: JobContext, text: string, connection: ConnectionF
   const repository = parseGivenUrl(context, rest, context.directory);
   checkBelow(text, path);
   return versionPlace({ repository, ref, path, text: `${address}?ref=${ref}`, connection });
-}
-
-/** @param repository A URL or the name of a remote. */
-export function formatVersionPlace(repository: string, ref: string, path: string): string {
-  if (canNamePlace(repository)) return `${repository}@${ref}:${path}`;
-  const parameters = new URLSearchParams({ ref, path });
-  return `${repository}${repository.includes('?') ? '&' : '?'}${parameters}`;
 }
 
 interface VersionForm {
@@ -257,18 +247,27 @@ export async function openPlace(
 
 async function openVersionPlace(
   context: JobContext,
-  { connection, text }: RemotePlace,
-  { ref, repository }: VersionUrl,
+  place: RemotePlace,
+  url: VersionUrl,
   root: string,
 ): Promise<OpenedRemote> {
+  const { version, ...remote } = await openPlaceVersion(context, place, url);
+  const prefix = root === '' ? '' : `${root}/`;
+  const store = createVersionStore({ repository: remote.store, version, prefix, address: place.text });
+  return { ...remote, store, [Symbol.asyncDispose]: () => store.close() };
+}
+
+/** The version that a place is a part of, for callers that need its links and folders too. */
+export async function openPlaceVersion(
+  context: JobContext,
+  { connection }: RemotePlace,
+  { ref, repository }: VersionUrl,
+): Promise<OpenedRemote & { readonly version: Version }> {
   const { signal } = context;
   const remote = await openRepositoryAt({ ...context, connection }, repository, { limit: LIMIT });
   try {
     const versions = createVersions(remote.store);
-    const version = await versions.open(await versions.resolve(ref, { signal }));
-    const prefix = root === '' ? '' : `${root}/`;
-    const store = createVersionStore({ repository: remote.store, version, prefix, address: text });
-    return { ...remote, store, [Symbol.asyncDispose]: () => store.close() };
+    return { ...remote, version: await versions.open(await versions.resolve(ref, { signal })) };
   } catch (error) {
     await remote.store.close();
     throw error;

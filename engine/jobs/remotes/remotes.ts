@@ -1,9 +1,9 @@
 /** `dray remote add|list|remove|test`. */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext, RemoteAddRequest, RemoteTestRequest, RemoteTestSummary } from '../../api/jobs.ts';
+import { canNamePlace } from '../../api/version-place.ts';
 import { parseRemoteUrl } from '../../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../../workspace/workspace-folder.ts';
-import { canNamePlace } from '../places/places.ts';
 import { findNamedRemote, type NamedRemote, workspaceRemote } from '../session/named-remote.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';

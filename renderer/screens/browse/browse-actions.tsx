@@ -9,6 +9,10 @@ export interface BrowseActionsProps {
   readonly other: Side;
   /** Both panes show the same folder. */
   readonly isBothSame: boolean;
+  /** Nothing can be deleted here. */
+  readonly isFixed: boolean;
+  /** Nothing can be copied there. */
+  readonly isOtherFixed: boolean;
   readonly isDeleting: boolean;
   readonly onLook: () => void;
   readonly onDelete: () => void;
@@ -17,7 +21,7 @@ export interface BrowseActionsProps {
 }
 
 export function BrowseActions(props: BrowseActionsProps) {
-  const { chosen, isBothSame, isDeleting, other } = props;
+  const { chosen, isBothSame, isDeleting, isFixed, isOtherFixed, other } = props;
   const isNone = chosen.count === 0;
   return (
     <div className="row">
@@ -28,13 +32,24 @@ export function BrowseActions(props: BrowseActionsProps) {
       >
         Quick look
       </Button>
-      <Button icon="trash" look="danger" isDisabled={isNone} isPending={isDeleting} onPress={props.onDelete}>
+      <Button
+        icon="trash"
+        look="danger"
+        isDisabled={isNone || isFixed}
+        isPending={isDeleting}
+        onPress={props.onDelete}
+      >
         Delete
       </Button>
-      <Button icon="copy" look="primary" isDisabled={isNone || isBothSame} onPress={props.onCopy}>
+      <Button
+        icon="copy"
+        look="primary"
+        isDisabled={isNone || isBothSame || isOtherFixed}
+        onPress={props.onCopy}
+      >
         Copy to the {other}
       </Button>
-      <Button icon="refresh" isDisabled={isBothSame} onPress={props.onPlan}>
+      <Button icon="refresh" isDisabled={isBothSame || isOtherFixed} onPress={props.onPlan}>
         Sync or copy all
       </Button>
     </div>

@@ -2,7 +2,7 @@
 import type { AllChosen } from '../../../engine/api/host/browse.ts';
 import type { TransferOrder } from '../../../engine/api/host/transfers.ts';
 import type { ChosenEntries } from './entries/choice.ts';
-import { below, type Location, placeOf } from './places.ts';
+import { below, isFixed, type Location, placeOf } from './places.ts';
 
 /** Up to this many files are copied one by one, so that nothing else is listed on either side. */
 const TOGETHER_MIN = 16;
@@ -35,6 +35,8 @@ export function copyOrders({ all, from, links, paths }: Chosen, into: Location):
     const rest = { ...(filter === '' ? {} : { filter }), ...(except.length === 0 ? {} : { except }) };
     return [{ kind: 'copy', source: placeOf(from), destination: placeOf(into), ...rest }];
   }
+  // Links of a version are copied as links, and what a search found keeps its folders.
+  if (isFixed(from)) return versionOrders(paths, from, into);
   const isLink = new Set(links);
   const names = paths.filter((path) => !path.endsWith('/') && !isLink.has(path));
   return [
@@ -42,12 +44,25 @@ export function copyOrders({ all, from, links, paths }: Chosen, into: Location):
     ...links.map(
       (path): TransferOrder => ({ kind: 'copy', source: placeOf(from, path), destination: placeOf(into) }),
     ),
-    ...paths
-      .filter((path) => path.endsWith('/'))
-      .map((path): TransferOrder => {
-        const destination = placeOf(below(into, path));
-        return { kind: 'copy', source: placeOf(from, path), destination };
-      }),
+    ...folderOrders(paths, from, into),
+  ];
+}
+
+function folderOrders(paths: readonly string[], from: Location, into: Location): TransferOrder[] {
+  return paths
+    .filter((path) => path.endsWith('/'))
+    .map((path) => {
+      const destination = placeOf(below(into, path));
+      return { kind: 'copy', source: placeOf(from, path), destination };
+    });
+}
+
+function versionOrders(paths: readonly string[], from: Location, into: Location): TransferOrder[] {
+  const ends = { kind: 'copy', source: placeOf(from), destination: placeOf(into) } as const;
+  const names = paths.filter((path) => !path.endsWith('/'));
+  return [
+    ...parted(names).map((some): TransferOrder => ({ ...ends, names: some })),
+    ...folderOrders(paths, from, into),
   ];
 }
 

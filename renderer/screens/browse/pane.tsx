@@ -1,5 +1,5 @@
 /** One of the two panes: its place, its entries, and its actions. */
-import { type ReactNode, type Ref, useRef, useSyncExternalStore } from 'react';
+import { type ReactNode, type Ref, useRef, useState, useSyncExternalStore } from 'react';
 import type { DropItem } from 'react-aria-components';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
@@ -10,6 +10,7 @@ import { EmptyState, Loading, Notice } from '../../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../../failures/failure.tsx';
 import { hrefOf } from '../../route.ts';
 import { Crumbs } from '../crumbs.tsx';
+import { S3Dialog } from '../versions/s3-dialog.tsx';
 import type { Chosen } from './copy-orders.ts';
 import { type DesktopEntry, desktopEntries } from './drops/desktop-entries.ts';
 import { type ChosenEntries, NOTHING } from './entries/choice.ts';
@@ -21,6 +22,7 @@ import { chosenIn, type PaneState, type Side } from './pane-state.ts';
 import {
   crumbsOf,
   describeLocation,
+  isFixed,
   type Location,
   placeOf,
   type Root,
@@ -100,7 +102,7 @@ export function Pane(props: PaneProps) {
       {entries.isRepository && state.showsObjects && <StoredObjects location={location} />}
       <div className="pane-body">
         {entries.isRepository && !state.showsObjects ? (
-          <RepositoryView location={location} onShowObjects={moves.showObjects} />
+          <RepositoryView location={location} onOpen={moves.open} onShowObjects={moves.showObjects} />
         ) : entries.pages ? (
           <EntryMenu
             location={location}
@@ -127,7 +129,7 @@ export function Pane(props: PaneProps) {
               onEntries={props.onEntries}
               onFiles={(items, into) => props.onFiles({ items, entries: dropped.current }, into)}
               sizes={props.sizes}
-              empty={state.filter === '' ? <EmptyFolder /> : <NoMatch filter={state.filter} />}
+              empty={<NoRows {...state} />}
             />
           </EntryMenu>
         ) : entries.error ? (
@@ -153,18 +155,16 @@ function StoredObjects({ location }: { readonly location: Location }) {
   );
 }
 
-function EmptyFolder() {
+function NoRows({ filter, location }: PaneState) {
+  if (filter !== '')
+    return (
+      <EmptyState icon="search" title="Nothing here">
+        No name contains "{filter}".
+      </EmptyState>
+    );
   return (
     <EmptyState icon="folder" title="An empty folder">
-      Drop files here, from the other pane or from your desktop.
-    </EmptyState>
-  );
-}
-
-function NoMatch({ filter }: { readonly filter: string }) {
-  return (
-    <EmptyState icon="search" title="Nothing here">
-      No name contains "{filter}".
+      {!isFixed(location) && 'Drop files here, from the other pane or from your desktop.'}
     </EmptyState>
   );
 }
@@ -181,6 +181,7 @@ interface PaneHeadProps extends PaneProps {
 
 function PaneHead(props: PaneHeadProps) {
   const { chosen, moves, side, state } = props;
+  const [isS3Shown, setShown] = useState(false);
   const { location } = props.state;
   return (
     <header className="pane-head">
@@ -210,7 +211,12 @@ function PaneHead(props: PaneHeadProps) {
           inputRef={props.search}
         />
       </div>
-      <IconButton icon="folderPlus" label="New folder" onPress={props.onMakeFolder} />
+      {isFixed(location) ? (
+        <IconButton icon="cloud" label="Read by S3" onPress={() => setShown(true)} />
+      ) : (
+        <IconButton icon="folderPlus" label="New folder" onPress={props.onMakeFolder} />
+      )}
+      {isS3Shown && <S3Dialog place={placeOf(location)} onClose={() => setShown(false)} />}
       <IconButton icon="sizes" label="Sizes of folders" onPress={() => props.onSizes(chosen)} />
       <IconButton icon="refresh" label="Refresh" onPress={props.entries.reload} />
     </header>
@@ -335,13 +341,16 @@ function RootSelect({
   label,
   go,
 }: PaneProps & { readonly label: string; readonly go: (location: Location) => void }) {
-  const current = rootKey(state.location.root);
+  const { root: shown } = state.location;
+  const current = rootKey(shown);
+  const isListed = roots.some((root) => rootKey(root) === current);
+  const all = isListed ? roots : [...roots, shown];
   return (
     <div className="pane-root">
       <Select
         label={label}
         isLabelUnseen
-        choices={roots.map((root) => ({ id: rootKey(root), label: root.label }))}
+        choices={all.map((root) => ({ id: rootKey(root), label: root.label }))}
         value={current}
         onChange={(key) => {
           const root = roots.find((one) => rootKey(one) === key);

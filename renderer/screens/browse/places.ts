@@ -5,13 +5,27 @@
  */
 import type { RemoteCard } from '../../../engine/api/host/remotes.ts';
 import { trimEnd } from '../../../engine/api/trim-ends.ts';
+import { formatVersionPlace } from '../../../engine/api/version-place.ts';
 
 export type Root =
   /** `prefix`: `/`, or a drive such as `C:/`; `home`: the folder that it opens with. */
   | { readonly kind: 'local'; readonly label: string; readonly prefix: string; readonly home: string }
   /** `url`: undefined if a link names an unknown remote. */
   | { readonly kind: 'named'; readonly label: string; readonly name: string; readonly url?: string }
-  | { readonly kind: 'url'; readonly label: string; readonly url: string };
+  | { readonly kind: 'url'; readonly label: string; readonly url: string }
+  | VersionRoot;
+
+/** A commit of a repository, which never changes. */
+export interface VersionRoot {
+  readonly kind: 'version';
+  readonly label: string;
+  /** A URL, or the name of a remote. */
+  readonly repository: string;
+  /** A branch, a tag or a commit. */
+  readonly ref: string;
+  /** Where its repository was opened. */
+  readonly above?: Location;
+}
 
 export interface Location {
   readonly root: Root;
@@ -59,9 +73,41 @@ export function rootsOf(local: Root, cards: readonly RemoteCard[]): readonly Roo
 
 /** A remote by its name, as the engine reads it. A single letter and a colon are a drive. */
 const NAMED = /^([A-Za-z0-9][A-Za-z0-9._-]+):$/;
+const NAMED_VERSION = /^([A-Za-z0-9][A-Za-z0-9._-]+)@([^:@]+):$/;
+
+/** The root of a version's place, as `placeOf` makes it. Undefined for another place. */
+export function versionRoot(place: string): VersionRoot | undefined {
+  const [, name, own] = NAMED_VERSION.exec(place) ?? [];
+  if (name !== undefined) return versionOf(name, own!);
+  const [base, query] = splitOnce(place, '?');
+  const parameters = new URLSearchParams(query);
+  const ref = parameters.get('ref');
+  if (ref === null) return undefined;
+  parameters.delete('ref');
+  parameters.delete('path');
+  return versionOf(parameters.size === 0 ? base : `${base}?${parameters}`, ref);
+}
+
+/** @param repository The place of a repository. */
+export function versionOf(repository: string, ref: string): VersionRoot {
+  const [base] = splitOnce(repository, '?');
+  const name = nameOf(base.replace(/:$/, ''));
+  return { kind: 'version', label: `${name}@${isHash(ref) ? ref.slice(0, 10) : ref}`, repository, ref };
+}
+
+function isHash(ref: string): boolean {
+  return /^[0-9a-f]{64}$/.test(ref);
+}
+
+/** Nothing is written to such a place. */
+export function isFixed({ root }: Location): boolean {
+  return root.kind === 'version';
+}
 
 /** The root that a link names: a known one, or a new one. */
 export function linkedRoot(roots: readonly Root[], place: string): Root {
+  const version = versionRoot(place);
+  if (version) return version;
   const [label = ''] = place.split('?', 1);
   const name = NAMED.exec(place)?.[1];
   const linked: Root =
@@ -74,6 +120,7 @@ export function placeOf({ root, folder }: Location, entry = ''): string {
   const path = `${folder}${entry}`;
   if (root.kind === 'local') return `${root.prefix}${path}`;
   if (root.kind === 'named') return `${root.name}:${path}`;
+  if (root.kind === 'version') return formatVersionPlace(root.repository, root.ref, path);
   const [base, parameters] = splitOnce(root.url, '?');
   // A folder that was added as a plain path stays one, without encoding.
   const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(base);
@@ -89,7 +136,7 @@ export function addressOf({ root, folder }: Location, entry = ''): string {
 }
 
 export function parentOf(location: Location): Location | undefined {
-  if (location.folder === '') return undefined;
+  if (location.folder === '') return location.root.kind === 'version' ? location.root.above : undefined;
   const parts = location.folder.split('/').slice(0, -2);
   return { root: location.root, folder: parts.map((part) => `${part}/`).join('') };
 }

@@ -12,14 +12,16 @@ import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
 import { copyText } from '../../shell/copy-text.ts';
-import { addressOf, describeLocation, type Location, placeOf, repositoryName } from './places.ts';
+import { addressOf, describeLocation, type Location, placeOf, repositoryName, versionOf } from './places.ts';
 
 export interface RepositoryViewProps {
   readonly location: Location;
   readonly onShowObjects: () => void;
+  /** Opens a version in the pane. */
+  readonly onOpen: (version: Location) => void;
 }
 
-export function RepositoryView({ location, onShowObjects }: RepositoryViewProps) {
+export function RepositoryView({ location, onOpen, onShowObjects }: RepositoryViewProps) {
   const place = placeOf(location);
   const { data, error, refetch } = useAsk('browse.repository', { place });
   const history = useHistoryLink(location);
@@ -34,7 +36,15 @@ export function RepositoryView({ location, onShowObjects }: RepositoryViewProps)
         <ErrorState title="Cannot read the repository" error={error} onRetry={() => void refetch()} />
       )}
       {!data && !error && <Loading label="Reading the branches" />}
-      {data && <Branches repository={data} />}
+      {data && (
+        <Branches
+          repository={data}
+          onOpen={(ref) => {
+            const version = versionOf(repositoryAddress(location), ref);
+            onOpen({ root: { ...version, above: location }, folder: '' });
+          }}
+        />
+      )}
       <div className="row repository-actions">
         {history !== undefined ? (
           <LinkButton icon="history" href={history}>
@@ -65,7 +75,12 @@ export function RepositoryCounts({ location }: Pick<RepositoryViewProps, 'locati
   return `${formatPlural(branchCount, 'branch', 'branches')}${tags}`;
 }
 
-function Branches({ repository }: { readonly repository: AnswerOf<'browse.repository'> }) {
+interface BranchesProps {
+  readonly repository: AnswerOf<'browse.repository'>;
+  readonly onOpen: (ref: string) => void;
+}
+
+function Branches({ repository, onOpen }: BranchesProps) {
   const { branchCount, branches } = repository;
   if (branchCount === 0) return <p className="soft">Nothing has been pushed to it yet.</p>;
   return (
@@ -73,10 +88,14 @@ function Branches({ repository }: { readonly repository: AnswerOf<'browse.reposi
       <ContextMenu
         actionsAt={(element) => {
           const found = branches.find(({ name }) => name === keyOfRow(element));
-          return found && { label: `For ${found.name}`, actions: branchActions(found) };
+          return found && { label: `For ${found.name}`, actions: branchActions(found, onOpen) };
         }}
       >
-        <GridList className="repository-branches" aria-label="Branches">
+        <GridList
+          className="repository-branches"
+          aria-label="Branches"
+          onAction={(name) => onOpen(String(name))}
+        >
           {branches.map(({ author, bytes, commit, files, message, name, time }) => (
             <GridListItem key={name} id={name} textValue={name}>
               <div className="row">
@@ -104,8 +123,9 @@ function repositoryAddress({ folder, root }: Location): string {
   return addressOf({ root, folder: '' }, folder.replace(/\/$/, ''));
 }
 
-function branchActions({ commit, name }: Branch): readonly MenuAction[] {
+function branchActions({ commit, name }: Branch, onOpen: BranchesProps['onOpen']): readonly MenuAction[] {
   return [
+    { id: 'open', label: 'Open', icon: 'folder', onAction: () => onOpen(name) },
     { id: 'name', label: 'Copy its name', icon: 'copy', onAction: () => void copyText(name, 'the name') },
     {
       id: 'commit',

@@ -18,6 +18,8 @@ export interface Moves {
   readonly goDown: (folder: string) => void;
   /** Returns to the folder that the user came from, and selects it. Undefined at the top. */
   readonly goUp: (() => void) | undefined;
+  /** Shows another place. */
+  readonly open: (next: Location) => void;
   /** Shows the stored objects of the repository that is open. */
   readonly showObjects: () => void;
 }
@@ -40,6 +42,10 @@ export function useMoves({ onState, ...shown }: MoveOptions): Moves {
         setOut();
         go(parent, `${nameOf(location.folder)}/`);
       }),
+    open: (next) => {
+      setOut();
+      go(next);
+    },
     showObjects: () => {
       setOut();
       onState({ showsObjects: true });

@@ -5,7 +5,7 @@ import { useHost } from '../../host/use-host.tsx';
 import { type Choice, type ChosenEntries, chooseOnly, NOTHING } from './entries/choice.ts';
 import { type Entries, useEntries } from './entries/use-entries.ts';
 import { chosenIn, type PaneState, type Side } from './pane-state.ts';
-import { type Location, type Root, rootKey } from './places.ts';
+import { type Location, type Root, rootKey, versionRoot } from './places.ts';
 
 export interface PanesStart {
   /** The panes of the last visit. */
@@ -68,7 +68,7 @@ export function usePanePair({ kept, local, roots, right }: PanesStart): PanePair
 }
 
 function usePaneEntries({ filter, location, sortedBy }: PaneState): Entries {
-  return useEntries(location, sortedBy, filter);
+  return useEntries(location, sortedBy, { filter });
 }
 
 /** Larger choices are not checked after a new listing. */
@@ -111,7 +111,7 @@ function rightStart(local: Location, roots: readonly Root[], asked: string | und
 
 /** Undefined if the pane's remote is no longer known. */
 function keptPane(kept: KeptPane | undefined, roots: readonly Root[]): PaneState | undefined {
-  const root = kept && roots.find((one) => rootKey(one) === kept.root);
+  const root = kept && (roots.find((one) => rootKey(one) === kept.root) ?? versionRoot(kept.root));
   if (!kept || !root) return undefined;
   const { column, folder, isDescending } = kept;
   return { ...paneAt({ root, folder }), sortedBy: { column, isDescending } };

@@ -2,7 +2,7 @@
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import { trimEnd } from '../../../engine/api/trim-ends.ts';
-import { addressOf, type Location, placeOf } from '../browse/places.ts';
+import { addressOf, isFixed, type Location, placeOf } from '../browse/places.ts';
 
 export interface FileSubject {
   /** The shown name. A folder's name ends in a slash. */
@@ -60,7 +60,7 @@ export function subjectOfEntry(
 ): FileSubject {
   if (location.root.kind !== 'local') {
     const url = addressOf(location, entry);
-    const key = keyOf(url);
+    const key = isFixed(location) ? undefined : keyOf(url);
     return { name: entry, url, ...(key === undefined ? {} : { objectKey: key }) };
   }
   const local = placeOf(location, entry);

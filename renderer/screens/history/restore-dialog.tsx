@@ -24,24 +24,28 @@ export interface FileAt {
 export interface RestoreDialogProps {
   readonly root: string;
   readonly file: FileAt;
+  /** Further paths of the commit. */
+  readonly more?: readonly string[];
   readonly onClose: () => void;
 }
 
-export function RestoreDialog({ root, file, onClose }: RestoreDialogProps) {
+export function RestoreDialog({ root, file, more = [], onClose }: RestoreDialogProps) {
   const { commit, path } = file;
+  const paths = [path, ...more];
   const isWhole = path === '.';
-  const plan = useAsk('history.planRestore', { root, commit, paths: [path] });
+  const what = more.length === 0 ? path : formatPlural(paths.length, 'entry', 'entries');
+  const plan = useAsk('history.planRestore', { root, commit, paths });
   const start = useStartTransfers();
   // An earlier answer is void: the folder may have changed since.
   const found = plan.isFetching ? undefined : plan.data;
   const restore = (keepsChanges: boolean): void => {
-    const order = { kind: 'restore', root, paths: [path], from: commit, keepsChanges } as const;
-    void start(isWhole ? `Restoring ${versionName(commit)}` : `Restoring ${path}`, [order]);
+    const order = { kind: 'restore', root, paths, from: commit, keepsChanges } as const;
+    void start(isWhole ? `Restoring ${versionName(commit)}` : `Restoring ${what}`, [order]);
     onClose();
   };
   return (
     <Dialog
-      title={isWhole ? wholeTitle(commit) : `Restore ${path}`}
+      title={isWhole ? wholeTitle(commit) : `Restore ${what}`}
       isOpen
       onClose={onClose}
       size="small"
@@ -66,7 +70,7 @@ export function RestoreDialog({ root, file, onClose }: RestoreDialogProps) {
         title="Cannot compare it with your folder"
         isAnew
       />
-      {found && <PlanWords plan={found} file={file} />}
+      {found && <PlanWords plan={found} file={file} isMany={more.length > 0} />}
     </Dialog>
   );
 }
@@ -77,11 +81,18 @@ function wholeTitle(commit: string): string {
     : `Restore version ${versionName(commit)}`;
 }
 
-function PlanWords({ plan, file }: { readonly plan: RestorePlan; readonly file: FileAt }) {
+interface PlanWordsProps {
+  readonly plan: RestorePlan;
+  readonly file: FileAt;
+  /** The file is one of several. */
+  readonly isMany: boolean;
+}
+
+function PlanWords({ plan, file, isMany }: PlanWordsProps) {
   const { commit, path } = file;
   const { bytes, changed, changedPaths, files } = plan;
   if (files === 0) return <p>Nothing to restore: your folder has the same files as {versionName(commit)}.</p>;
-  const isFolder = path === '.' || path.endsWith('/');
+  const isFolder = isMany || path === '.' || path.endsWith('/');
   return (
     <div className="stack">
       <p>

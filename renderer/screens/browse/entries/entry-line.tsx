@@ -24,6 +24,7 @@ export interface EntryLineProps {
   readonly isChosen: boolean;
   /** True while a drag would drop into this folder. */
   readonly isTarget: boolean;
+  readonly hasTick: boolean;
   readonly onRowClick: (event: MouseEvent, index: number) => void;
   readonly onRowOpen: (entry: EntryRow) => void;
   readonly onRowDrag: (event: DragEvent, entry: EntryRow) => void;
@@ -31,10 +32,11 @@ export interface EntryLineProps {
 
 /** Re-rendered only when its own data changes. */
 export const EntryLine = memo(function EntryLine(props: EntryLineProps) {
-  const { entry, id, index, isActive, isChosen, isTarget, size, topPx } = props;
+  const { entry, hasTick, id, index, isActive, isChosen, isTarget, size, topPx } = props;
   if (!entry)
     return <WaitingRow id={id} rowIndex={index + 2} topPx={topPx} look="entry-row" cellLook="entry-name" />;
   const name = nameOf(entry.path);
+  const around = entry.path.slice(0, entry.path.lastIndexOf(name));
   const looks = ['entry-row', `is-${entry.kind}`, isActive ? 'is-active' : ''];
   return (
     <div
@@ -48,16 +50,25 @@ export const EntryLine = memo(function EntryLine(props: EntryLineProps) {
       style={{ transform: `translateY(${topPx}px)` }}
       draggable
       onClick={(event) => props.onRowClick(event, index)}
-      onDoubleClick={() => props.onRowOpen(entry)}
+      onDoubleClick={(event) => {
+        if (!isTick(event)) props.onRowOpen(entry);
+      }}
       onDragStart={(event) => props.onRowDrag(event, entry)}
     >
       <span role="gridcell" className="entry-name">
+        {hasTick && (
+          // The row says whether it is chosen, and Control and Space tick it.
+          <span className={`entry-tick ${isChosen ? 'is-on' : ''}`} aria-hidden="true">
+            {isChosen && <Icon name="check" size={12} />}
+          </span>
+        )}
         <span className="entry-icon">
           <Icon name={iconOf(entry)} />
         </span>
         <span className="entry-text" title={name}>
           {name}
         </span>
+        {around !== '' && <span className="entry-target cut">in {around}</span>}
         {entry.target !== undefined && <span className="entry-target cut">to {entry.target}</span>}
       </span>
       <span role="gridcell" className="entry-size">
@@ -69,6 +80,11 @@ export const EntryLine = memo(function EntryLine(props: EntryLineProps) {
     </div>
   );
 });
+
+/** Its box chooses a row beside those that are chosen already. */
+export function isTick({ target }: MouseEvent): boolean {
+  return (target as Element).closest('.entry-tick') !== null;
+}
 
 function sizeWords(entry: EntryRow, size: FolderSize | 'asked' | undefined): string {
   if (entry.kind === 'file') return formatBytes(entry.sizeBytes);

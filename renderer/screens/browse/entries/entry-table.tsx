@@ -14,7 +14,7 @@ import { RowGrid } from '../../rows/row-grid.tsx';
 import type { RowPages } from '../../rows/row-pages.ts';
 import { type RowGridState, useRowGrid } from '../../rows/use-row-grid.ts';
 import { type Chosen, chosenFrom } from '../copy-orders.ts';
-import { below, type Location, placeOf } from '../places.ts';
+import { below, isFixed, type Location, placeOf } from '../places.ts';
 import { type ChosenEntries, chooseOnly, chosenOf, isChosen } from './choice.ts';
 import { EntryLine } from './entry-line.tsx';
 import { type ChoosingOptions, useChoosing } from './use-choosing.ts';
@@ -47,6 +47,8 @@ export interface EntryTableProps extends ChoosingOptions {
   readonly onFiles: (items: readonly DropItem[], into: Location) => void;
   readonly sizes: FolderSizes;
   readonly empty: ReactNode;
+  /** Rows have boxes to tick. */
+  readonly hasTicks?: boolean;
 }
 
 export function EntryTable(props: EntryTableProps) {
@@ -112,6 +114,7 @@ export function EntryTable(props: EntryTableProps) {
             isActive={index === grid.active}
             isChosen={entry !== undefined && isChosen(choice, entry.path)}
             isTarget={drop.isTarget && entry !== undefined && entry.path === drop.folder}
+            hasTick={props.hasTicks === true}
             onRowClick={choosing.onRowClick}
             onRowOpen={onRowOpen}
             onRowDrag={onRowDrag}
@@ -189,7 +192,7 @@ function useEntryDrop({ viewport }: RowGridState, latest: { readonly current: En
   const { dropProps, isDropTarget } = useDrop({
     ref: viewport,
     // During a drag, a text file looks the same as selected text. The drop ignores selected text.
-    getDropOperation: () => 'copy',
+    getDropOperation: () => (isFixed(latest.current.location) ? 'cancel' : 'copy'),
     onDropEnter: (event) => setFolder(folderAt(event)),
     onDropMove: (event) => setFolder(folderAt(event)),
     onDropExit: () => setFolder(undefined),

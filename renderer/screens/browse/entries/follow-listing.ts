@@ -23,7 +23,7 @@ export interface FollowedListing {
 
 export function followListing(
   host: Pick<ReconnectingHost, 'ask'>,
-  place: string,
+  listed: { readonly place: string; readonly search?: string },
   onChange: (now: ListingNow) => void,
 ): FollowedListing {
   let now: ListingNow = { list: undefined, listed: 0, state: 'opening', isRepository: false };
@@ -44,7 +44,7 @@ export function followListing(
     const { signal } = stopping;
     const resume = now.list === undefined ? {} : { resume: now.list };
     try {
-      const answer = await host.ask('browse.open', { place, ...resume }, { signal, onEvents });
+      const answer = await host.ask('browse.open', { ...listed, ...resume }, { signal, onEvents });
       const { isCut, isRepository, list, total } = answer;
       change({ list, listed: total, state: isCut ? 'cut' : 'done', isRepository });
     } catch (error) {

@@ -6,6 +6,7 @@ import { useHost } from '../../../host/use-host.tsx';
 import { showToast } from '../../../shell/toasts/toasts.tsx';
 import type { RowGridState } from '../../rows/use-row-grid.ts';
 import { type Choice, chooseOnly, EVERYTHING, NOTHING, toggleChoice, type Way } from './choice.ts';
+import { isTick } from './entry-line.tsx';
 import type { Entries } from './use-entries.ts';
 import { type KnownRow, useSeeking } from './use-seeking.ts';
 
@@ -202,6 +203,7 @@ function isEnd(key: string): boolean {
   return key === 'Home' || key === 'End';
 }
 
-function wayOf({ ctrlKey, metaKey, shiftKey }: MouseEvent): Way {
-  return shiftKey ? 'extend' : ctrlKey || metaKey ? 'toggle' : 'only';
+function wayOf(event: MouseEvent): Way {
+  const { ctrlKey, metaKey, shiftKey } = event;
+  return shiftKey ? 'extend' : ctrlKey || metaKey || isTick(event) ? 'toggle' : 'only';
 }

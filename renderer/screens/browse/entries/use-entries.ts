@@ -44,10 +44,23 @@ interface Shown extends ListingNow {
   readonly place: string;
 }
 
-export function useEntries(location: Location, { column, isDescending }: SortedBy, filter: string): Entries {
+export interface EntriesOptions {
+  /** Shows only entries of the folder with this text in their names. */
+  readonly filter?: string;
+  /** Lists all below a version with this text in their names, instead of one level. */
+  readonly search?: string;
+}
+
+export function useEntries(
+  location: Location,
+  { column, isDescending }: SortedBy,
+  { filter = '', search = '' }: EntriesOptions,
+): Entries {
   const host = useHost();
   const refresh = useRefresh();
-  const place = placeOf(location);
+  const placed = placeOf(location);
+  /** What is listed. No place has a line break. */
+  const place = search === '' ? placed : `${placed}\n${search}`;
   const [last, setLast] = useState<Shown>();
   const listing = useRef<ReturnType<typeof followListing>>(undefined);
   // A changed answer lists the folder again. A refresh of `browse.open` by any screen has this effect.
@@ -58,12 +71,13 @@ export function useEntries(location: Location, { column, isDescending }: SortedB
   });
   useEffect(() => {
     if (round.data === undefined) return;
-    const following = followListing(host, place, (next) =>
+    const listed = { place: placed, ...(search !== '' && { search }) };
+    const following = followListing(host, listed, (next) =>
       setLast((before) => merge(before, { place, ...next })),
     );
     listing.current = following;
     return following.leave;
-  }, [host, place, round.data]);
+  }, [host, place, placed, search, round.data]);
   // Its list is closed then, also if the person comes back before another folder is listed.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the place changes
   useEffect(() => () => setLast(undefined), [place]);
@@ -88,7 +102,8 @@ export function useEntries(location: Location, { column, isDescending }: SortedB
     list,
     listed,
     state,
-    isRepository: shown.isRepository,
+    // A version may hold a file of any name.
+    isRepository: shown.isRepository && location.root.kind !== 'version',
     pages,
     error: shown.error,
     stop: () => listing.current?.stop(),

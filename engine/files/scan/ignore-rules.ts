@@ -16,8 +16,6 @@ import {
 } from '../../model/patterns/linear-matcher.ts';
 import { namedSet } from '../../model/patterns/pattern-set.ts';
 
-export const IGNORE_FILE_NAME = '.drayignore';
-
 /** A larger file is refused: its rules are kept in memory. */
 export const IGNORE_FILE_BYTES_MAX = 1024 * 1024;
 

@@ -8,17 +8,12 @@
  */
 import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
+import { IGNORE_FILE_NAME } from '../../model/ignore-file-name.ts';
 import { isReservedName } from '../../model/safe-path.ts';
 import { modeBits } from '../../model/special-modes.ts';
 import { isUnfinishedBeside, isUnfinishedName, TEMPORARY_FOLDER_NAME } from '../../model/unfinished-name.ts';
 import { readFolderNames } from './folder-names.ts';
-import {
-  addIgnoreFile,
-  IGNORE_FILE_BYTES_MAX,
-  IGNORE_FILE_NAME,
-  type IgnoreRules,
-  isIgnored,
-} from './ignore-rules.ts';
+import { addIgnoreFile, IGNORE_FILE_BYTES_MAX, type IgnoreRules, isIgnored } from './ignore-rules.ts';
 import type { TreeReach } from './tree-reach.ts';
 
 export interface ScanOptions {

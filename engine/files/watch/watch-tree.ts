@@ -9,13 +9,8 @@
 import { type FSWatcher, watch as watchNode } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  addIgnoreFile,
-  IGNORE_FILE_BYTES_MAX,
-  IGNORE_FILE_NAME,
-  type IgnoreRules,
-  isIgnored,
-} from '../scan/ignore-rules.ts';
+import { IGNORE_FILE_NAME } from '../../model/ignore-file-name.ts';
+import { addIgnoreFile, IGNORE_FILE_BYTES_MAX, type IgnoreRules, isIgnored } from '../scan/ignore-rules.ts';
 
 /** Why the watch ended: too many folders, the system's limit of watches, or another error. */
 export type WatchEnd = 'tooMany' | 'limit' | 'failed';

@@ -2,12 +2,8 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import {
-  addIgnoreFile,
-  IGNORE_FILE_NAME,
-  type IgnoreRules,
-  isIgnored,
-} from '../../files/scan/ignore-rules.ts';
+import { addIgnoreFile, type IgnoreRules, isIgnored } from '../../files/scan/ignore-rules.ts';
+import { IGNORE_FILE_NAME } from '../../model/ignore-file-name.ts';
 import type { RemoteUrl } from '../../remotes/remote-url.ts';
 import { DRAY_FOLDER } from '../../workspace/workspace-folder.ts';
 import { realPathOf } from '../places/places.ts';

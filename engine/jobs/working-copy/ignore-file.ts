@@ -5,8 +5,9 @@ import { DrayError } from '../../api/error.ts';
 import { type IgnoreAdded, ignoreLineOf } from '../../api/ignore-line.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { replaceFile } from '../../base/replace-file.ts';
-import { IGNORE_FILE_BYTES_MAX, IGNORE_FILE_NAME } from '../../files/scan/ignore-rules.ts';
+import { IGNORE_FILE_BYTES_MAX } from '../../files/scan/ignore-rules.ts';
 import { attemptWrite } from '../../files/write/write-error.ts';
+import { IGNORE_FILE_NAME } from '../../model/ignore-file-name.ts';
 import { requireWorkspace } from '../../workspace/workspace-folder.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 

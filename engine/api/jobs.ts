@@ -139,6 +139,35 @@ export interface CloneRequest {
   /** Default: the last part of the URL. */
   readonly directory?: string;
   readonly ref?: string;
+  /** Patterns of the part that the workspace holds (model/scope.ts). Default: everything. */
+  readonly only?: readonly string[];
+}
+
+/** `drop` and `clear` make the workspace whole if no pattern is left. */
+export type ScopeRequest =
+  | { readonly action: 'list' | 'clear' }
+  /** `only`: the workspace holds what these patterns name, and nothing else. */
+  | { readonly action: 'add' | 'drop' | 'only'; readonly patterns: readonly string[] };
+
+/** Files and links here that are outside of the workspace's scope: a push leaves them out. */
+export interface OutsideFiles {
+  readonly count: number;
+  /** The first 20. */
+  readonly paths: readonly string[];
+}
+
+export interface ScopeSummary {
+  readonly workspace: string;
+  /** Null: the workspace holds everything. */
+  readonly only: readonly string[] | null;
+  readonly fetched: number;
+  readonly downloadedBytes: number;
+  /** Files that left the workspace. They were pushed and unchanged. */
+  readonly removed: number;
+  readonly freedBytes: number;
+  readonly outside: OutsideFiles;
+  readonly failed: number;
+  readonly requests: RequestTotals;
 }
 
 export interface StatusRequest {
@@ -160,6 +189,8 @@ export interface StatusSummary {
     readonly commit: string | null;
     readonly changes: ChangeTotals;
   };
+  /** Of a workspace that holds a part of the dataset: its patterns. */
+  readonly scope?: { readonly only: readonly string[]; readonly outside: OutsideFiles };
 }
 
 export interface DiffRequest {

@@ -284,6 +284,17 @@ export class FileTable {
     return this.#statements.changeTotals.get() as ChangeCounts;
   }
 
+  /** All rows, in order. */
+  *stats(): Generator<readonly StatRow[]> {
+    for (let after = ''; ; ) {
+      const rows = this.pageOfStats(after);
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      yield rows;
+      after = last.path;
+    }
+  }
+
   /** Every path of the working copy, in order. */
   *workingPaths(): Generator<readonly string[]> {
     for (let after = ''; ; ) {

@@ -8,6 +8,7 @@
 import type { Change } from '../model/diff.ts';
 import { diffSortedBatches } from '../model/diff-sorted.ts';
 import type { BlobLocation, Entry } from '../model/entry.ts';
+import type { Scope } from '../model/scope.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import { EMPTY_MANIFEST, type Manifest } from './manifest/manifest.ts';
 import { readEntries, type SegmentReader } from './manifest/read-entries.ts';
@@ -17,13 +18,14 @@ import { readEntries, type SegmentReader } from './manifest/read-entries.ts';
  * to a user), in byte order, in batches that are never empty. Reads only segments that one side alone has.
  *
  * @param before Absent: everything is new. `readSegment` reads its segments, from the store by default.
+ * @param options `scope`: only the paths that it holds
  * @throws `damaged` naming the segment, `formatTooNew`, `aborted`.
  */
 export async function* diffCommits(
   store: ObjectStore,
   before: { readonly manifest: Manifest; readonly readSegment?: SegmentReader } | undefined,
   after: { readonly manifest: Manifest },
-  options: CallOptions & { readonly prefetch?: number } = {},
+  options: CallOptions & { readonly prefetch?: number; readonly scope?: Scope | undefined } = {},
 ): AsyncGenerator<readonly Change[], void, undefined> {
   const old = before?.manifest ?? EMPTY_MANIFEST;
   const own = before?.readSegment ? { ...options, readSegment: before.readSegment } : options;

@@ -27,6 +27,8 @@ import { writeError } from '../files/write/write-error.ts';
 import { type AllowsFolder, checkFileOwner, checkOwner } from './folder-owner.ts';
 
 const FORMAT = 1;
+/** Of a state with a scope: a Dray that knows no scope would push the rest of the dataset as deleted. */
+const FORMAT_OF_SCOPE = 2;
 const BYTES = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 const HEX = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
@@ -59,7 +61,7 @@ const CONFIG = v.object({
 const COMMIT = HEX;
 
 const STATE = v.object({
-  format: v.literal(FORMAT),
+  format: v.picklist([FORMAT, FORMAT_OF_SCOPE]),
   branch: v.string(),
   /** By remote name: the commit that the workspace is based on. */
   bases: v.record(v.string(), COMMIT),
@@ -74,6 +76,14 @@ const STATE = v.object({
   ),
   /** Present until the workspace's clone has finished. `ref` is the requested ref. */
   cloning: v.optional(v.object({ ref: v.optional(v.string()) })),
+  /** The part of the dataset that the workspace holds (model/scope.ts). Absent: all of it. */
+  scope: v.optional(
+    v.object({
+      only: v.pipe(v.array(v.string()), v.minLength(1)),
+      /** Files of this earlier scope may still have to be removed. Without a pattern: everything. */
+      leaving: v.optional(v.array(v.string())),
+    }),
+  ),
 });
 
 export type WorkspaceConfig = Readonly<v.InferOutput<typeof CONFIG>>;
@@ -81,6 +91,7 @@ export type WorkspaceState = Readonly<v.InferOutput<typeof STATE>>;
 
 export const DRAY_FOLDER = '.dray';
 const CONFIG_NAME = 'config.json';
+const STATE_NAME = 'state.json';
 
 export interface WorkspaceFolder {
   /** Absolute. */
@@ -239,11 +250,12 @@ export function writeConfig(workspace: WorkspaceFolder, config: WorkspaceConfig)
 }
 
 export function readState(workspace: WorkspaceFolder): WorkspaceState {
-  return readJson(STATE, workspace, 'state.json');
+  return readJson(STATE, workspace, STATE_NAME);
 }
 
 export function writeState(workspace: WorkspaceFolder, state: WorkspaceState): void {
-  replaceFile(join(workspace.root, DRAY_FOLDER, 'state.json'), state);
+  const format = state.scope === undefined ? FORMAT : FORMAT_OF_SCOPE;
+  replaceFile(join(workspace.root, DRAY_FOLDER, STATE_NAME), { ...state, format });
 }
 
 function readJson<S extends v.GenericSchema>(
@@ -264,7 +276,7 @@ function readJson<S extends v.GenericSchema>(
   }
   try {
     const value: unknown = JSON.parse(text);
-    checkFormat(path, value);
+    checkFormat(path, value, name === STATE_NAME ? FORMAT_OF_SCOPE : FORMAT);
     return v.parse(schema, value);
   } catch (cause) {
     if (cause instanceof DrayError) throw cause;
@@ -273,11 +285,11 @@ function readJson<S extends v.GenericSchema>(
   }
 }
 
-function checkFormat(path: string, value: unknown): void {
+function checkFormat(path: string, value: unknown, newest: number): void {
   const format = (value as { format?: unknown } | null)?.format;
-  if (typeof format !== 'number' || format <= FORMAT) return;
+  if (typeof format !== 'number' || format <= newest) return;
   const message =
-    `${path} has format ${format}, and this Dray supports ${FORMAT}. ` +
+    `${path} has format ${format}, and this Dray supports ${newest}. ` +
     'Upgrade Dray to work in this workspace.';
   throw new DrayError('formatTooNew', message, { data: { path, format } });
 }

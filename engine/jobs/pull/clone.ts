@@ -1,13 +1,16 @@
 /** `dray clone`: a new workspace with a commit of an existing repository in it. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../api/error.ts';
 import type { CloneRequest, JobContext, PullSummary } from '../../api/jobs.ts';
-import type { CommitHash } from '../../model/entry.ts';
+import type { CommitHash, Entry } from '../../model/entry.ts';
+import { checkScopePatterns } from '../../model/scope.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { defaultCloneFolder } from '../../remotes/remote-url.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { type Descriptor, readDescriptor } from '../../repository/descriptor.ts';
+import { entryCount, type Totals, totalsOfEntries } from '../../repository/manifest/manifest.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { listRefs, readRef, type StoredRef } from '../../repository/refs.ts';
 import { resolveRef } from '../../repository/resolve-ref.ts';
@@ -27,6 +30,7 @@ import { type OpenedRemote, openRepositoryAt, parseGivenUrl, urlToKeep } from '.
 import { warnIfPlain } from '../session/password.ts';
 import { keptOf, layoutOfRepository } from '../session/sealed-remote.ts';
 import { allowedBy } from '../session/user-remotes.ts';
+import { scopeOf } from '../session/workspace-scope.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { checkFolder, findBegun, leaveNothing } from './clone-folder.ts';
@@ -49,6 +53,7 @@ export async function cloneWorkspace(
   const url = urlToKeep(context, { url: request.url, baseFolder: context.directory, of: 'workspace' });
   const given = parseGivenUrl(context, url, context.directory);
   const root = resolve(context.directory, request.directory ?? defaultCloneFolder(given));
+  if (request.only) checkScopePatterns(request.only);
   const begun = findBegun(root, url, allowedBy(context));
   if (!begun) checkFolder(root);
   await using remote = await openRepositoryAt(context, given);
@@ -66,13 +71,13 @@ export async function cloneWorkspace(
     checkSameRepository(store, begun?.repository, descriptor.id);
     checkBelongs(store, target.tip, descriptor.id);
     warnIfPlain(context, store.address, descriptor);
-    if (begun) checkGoesOn(root, begun.state, target);
+    if (begun) checkGoesOn(root, begun.state, target, request.only);
     else {
       // Checked again: another clone may have started here meanwhile.
       checkFolder(root);
       isOurs = true;
       makeFolder(root);
-      createWorkspace(root, configFor(url, keptOf(store, descriptor)), stateFor(target, request.ref));
+      createWorkspace(root, configFor(url, keptOf(store, descriptor)), stateFor(target, request));
     }
     using session = await openWorkspaceSession(
       { ...context, directory: root },
@@ -135,15 +140,16 @@ async function fillFresh(
   const { store, meter } = remote;
   const commit = await fetchCommit(session, store, target.commit);
   await checkNamesFit(session, store, commit);
+  const part = await partOf(session, store, commit);
   onWriting();
   const applied = await applyChanges({
     session,
     remote,
     link,
     writing: { commit: target.commit, words: 'pull' },
-    totals: { files: commit.totals.files, bytes: commit.totals.bytes },
+    totals: part.totals,
     deletions: [],
-    writes: readEntries(store, commit, { signal: session.context.signal }),
+    writes: part.entries,
     isFresh: true,
   });
   if (applied.failed === 0) saveBase(session, link.uuid, target.commit, target.tip ? 'branch' : 'other');
@@ -152,7 +158,7 @@ async function fillFresh(
     workspace: session.workspace.root,
     branch: target.branch,
     commit: applied.failed === 0 ? target.commit : null,
-    changes: { ...NO_CHANGES, added: entryCount(commit) - applied.failed, bytes: commit.totals.bytes },
+    changes: { ...NO_CHANGES, added: entryCount(part.totals) - applied.failed, bytes: part.totals.bytes },
     downloadedBytes: applied.bytes,
     decided: 0,
     failed: applied.failed,
@@ -160,8 +166,19 @@ async function fillFresh(
   };
 }
 
-function entryCount({ totals }: Commit): number {
-  return totals.files + totals.links + totals.folders;
+interface ClonedPart {
+  readonly totals: Totals;
+  readonly entries: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>;
+}
+
+/** The entries of a part are read before the first is written, since only they tell how many they are. */
+async function partOf(session: Session, store: ObjectStore, commit: Commit): Promise<ClonedPart> {
+  const { signal } = session.context;
+  const scope = scopeOf(session);
+  if (!scope) return { totals: commit.totals, entries: readEntries(store, commit, { signal }) };
+  const pages: (readonly Entry[])[] = [];
+  for await (const page of readEntries(store, commit, { scope, signal })) pages.push(page);
+  return { totals: totalsOfEntries(pages.flat()), entries: pages };
 }
 
 /**
@@ -206,8 +223,14 @@ function configFor(url: string, kept: ReturnType<typeof keptOf>) {
   };
 }
 
-function stateFor({ branch }: Target, ref: string | undefined): WorkspaceState {
-  return { format: 1, branch, bases: {}, cloning: ref === undefined ? {} : { ref } };
+function stateFor({ branch }: Target, { only, ref }: CloneRequest): WorkspaceState {
+  return {
+    format: 1,
+    branch,
+    bases: {},
+    cloning: ref === undefined ? {} : { ref },
+    ...(only && only.length > 0 ? { scope: { only: [...only] } } : {}),
+  };
 }
 
 function hasBase({ bases }: WorkspaceState): boolean {
@@ -215,7 +238,17 @@ function hasBase({ bases }: WorkspaceState): boolean {
 }
 
 /** A clone only updates an existing workspace's own branch. `switch` and `pull REF` bring other commits. */
-function checkGoesOn(root: string, state: WorkspaceState, target: Target): void {
+function checkGoesOn(
+  root: string,
+  state: WorkspaceState,
+  target: Target,
+  only: readonly string[] = [],
+): void {
+  if (!isDeepStrictEqual(state.scope?.only ?? [], only))
+    throw new DrayError('workspaceExists', `${root} is already a workspace that holds another part.`, {
+      data: { path: root, workspace: root, only: state.scope?.only ?? null },
+      advice: 'Use "dray scope" in it, or clone into another folder.',
+    });
   const { bases, branch } = state;
   const isOwnBranch = target.tip !== undefined && target.branch === branch;
   if (!hasBase(state) || bases[DEFAULT_REMOTE] === target.commit || isOwnBranch) return;

@@ -130,7 +130,8 @@ async function bringCommit(
   // From here on the rows mix two commits. After a kill the base is rebuilt, and what was written counts as
   // pulled.
   if (arrival && plan.changes.length > 0) recordInterruptedPull(session, arrival);
-  session.index.settings.base = arrival || !base.hash ? undefined : advancedMark(link.uuid, base.hash);
+  session.index.settings.base =
+    arrival || !base.hash ? undefined : advancedMark(session, link.uuid, base.hash);
   const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
   const kept = plan.decided === 0 ? arrivedBefore(toTarget, plan.changes) : NOTHING;
   const applied = await applyChanges({

@@ -23,11 +23,17 @@ import { type Commit, encodeCommit, storeCommit } from '../../repository/commit.
 import { commitKey, segmentKey } from '../../repository/keys.ts';
 import { leadsTo } from '../../repository/leads-to.ts';
 import { buildManifest } from '../../repository/manifest/build-manifest.ts';
-import type { EntryChange, SegmentRef } from '../../repository/manifest/manifest.ts';
+import {
+  type EntryChange,
+  type SegmentRef,
+  sameTotals,
+  totalsOfEntries,
+} from '../../repository/manifest/manifest.ts';
 import type { KeysToAvoid } from '../../repository/manifest/segment.ts';
 import { readSegment, writeSegment } from '../../repository/manifest/stored-segment.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import { isForgotten } from '../retention/forgotten.ts';
 import { changesFromBase } from '../session/base-changes.ts';
 import { acceptCommit, type BaseCommit, fetchCommit, saveBase } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
@@ -38,6 +44,7 @@ import { hashFiles, isUnread, unreadAmong } from '../working-copy/hash-files.ts'
 import { toChange } from '../working-copy/working-changes.ts';
 import { authorOf } from './author.ts';
 import { confirmUploads } from './confirm-uploads.ts';
+import { fillFoldersAbove } from './folders-above.ts';
 import { movedOn, type Restoration } from './recheck-base.ts';
 import { forgetUnconfirmedPush, recordUnconfirmedPush } from './unconfirmed-push.ts';
 
@@ -142,11 +149,17 @@ async function refuseCollectedBase(context: PublishContext, tip: StoredRef | und
   if (!view || view.round === 0 || !base.commit || !base.hash) return;
   const { manifest } = base.commit;
   const read = (hash: CommitHash) => fetchCommit(session, store, hash);
+  const isBelowTip = tip && (await leadsTo({ tip: tip.commit, own: base.hash, base: undefined, read }));
+  // The index knows no content outside of the workspace's scope. A commit of the branch that is not forgotten
+  // has all of it.
+  const isPartUnknown =
+    session.state.scope !== undefined &&
+    (!isBelowTip || (await isForgotten(store, base.hash, { signal: session.context.signal })));
+  const isUnplaced = isPartUnknown || session.index.files.hasUnplacedBase(link.known.id);
   const isCondemned =
     (manifest.kind === 'segments' && manifest.segments.some(({ hash }) => view.avoids(segmentKey(hash)))) ||
     // The index has no location that the collection condemned; the blobs may have moved.
-    (session.index.files.hasUnplacedBase(link.known.id) && (await hasLostContent(context, base.hash, view)));
-  const isBelowTip = tip && (await leadsTo({ tip: tip.commit, own: base.hash, base: undefined, read }));
+    (isUnplaced && (await hasLostContent(context, base.hash, view)));
   if (!isCondemned && (isBelowTip || !(await findAvoidedCommit(base.hash, view, read)))) return;
   const message = 'A collection may have removed content of the commit that this workspace is based on, and';
   if (tip)
@@ -240,15 +253,17 @@ async function writeOwnCommit(
   context: PublishContext,
   { message, relocated }: Pick<CommitRecord, 'message' | 'relocated'>,
 ): Promise<WrittenCommit> {
-  const { base, restoration } = context;
+  const { base, restoration, session, store } = context;
   const own = restoration ? [] : ownChanges(context);
+  const filled = restoration ? [] : await fillFoldersAbove(session, store, base.commit);
+  const others = filled.length === 0 ? relocated : [withRelocated([filled], relocated)].flat();
   // A commit that nobody can read would end the history of the branch.
   const parents = isCommitReplaced(context) ? base.commit!.parents : base.hash ? [base.hash] : [];
   return writeCommitOver(context, base.commit, {
     confirmContent: () => confirmUploads(context),
     parents,
     message,
-    changes: relocated.length === 0 ? own : [withRelocated(own, relocated)],
+    changes: others.length === 0 ? own : [withRelocated(own, others)],
     loadSegment: (segment) => loadBaseSegment(context, segment),
   });
 }
@@ -262,10 +277,12 @@ async function writeMergeCommit(
   const { session, store } = context;
   const { changes } = await mergeOntoTip(context, tip);
   const tipCommit = await fetchCommit(session, store, tip.commit);
+  const ours = changes.map(({ path, after }) => ({ path, ...(after ? { entry: after } : {}) }));
+  const filled = await fillFoldersAbove(session, store, tipCommit);
   const written = await writeCommitOver(context, tipCommit, {
     parents: [tip.commit, own.hash],
     message: `Merge: ${own.commit.message}`,
-    changes: [changes.map(({ path, after }) => ({ path, ...(after ? { entry: after } : {}) }))],
+    changes: [filled.length === 0 ? ours : withRelocated([ours], filled)],
     loadSegment: (segment) => readSegment(store, segment, { signal: session.context.signal }),
   });
   return written.hash;
@@ -383,7 +400,9 @@ function unplaced(path: string): DrayError {
 async function loadBaseSegment(context: PublishContext, segment: SegmentRef): Promise<readonly Entry[]> {
   const { session, store, link } = context;
   const known = session.index.files.baseEntries(segment.first, segment.last, link.known.id);
-  return known ?? readSegment(store, segment, { signal: session.context.signal });
+  // The index lacks what lies outside of the workspace's scope.
+  const isWhole = known && sameTotals(totalsOfEntries(known), segment);
+  return isWhole ? known : readSegment(store, segment, { signal: session.context.signal });
 }
 
 function acceptRestored(

@@ -21,6 +21,7 @@ import {
   refreshIndex,
   reportProblems,
   sweepUnfinished,
+  warnOfOutside,
 } from '../working-copy/refresh-index.ts';
 import { emitChanges, readChanges } from '../working-copy/working-changes.ts';
 import { confirmUploads } from './confirm-uploads.ts';
@@ -146,6 +147,7 @@ async function preparePush(
   const scannedAgainst = settings.base;
   const { link, scanned } = await scanAndLink(session, store, request);
   const failed = reportProblems(session, scanned.problems);
+  if (!restoration) warnOfOutside(session, scanned.outside);
   if (request.dryRun !== true) sweepUnfinished(session, scanned.problems);
   await settleUnconfirmedPush(session, store, link);
   if (restoration) forgetFaulty(session, link, restoration);

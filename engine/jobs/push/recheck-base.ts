@@ -18,7 +18,7 @@ import {
 } from '../../repository/keys.ts';
 import { keysOfEntry } from '../../repository/manifest/entry-keys.ts';
 import { EMPTY_MANIFEST, type EntryChange } from '../../repository/manifest/manifest.ts';
-import { readEntries } from '../../repository/manifest/read-entries.ts';
+import { type ReadEntriesOptions, readEntries } from '../../repository/manifest/read-entries.ts';
 import {
   createRelocations,
   currentPlace,
@@ -27,6 +27,7 @@ import {
 import { type BaseCommit, rememberBlob } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
+import { scopeOf } from '../session/workspace-scope.ts';
 import { storedAs } from './stored-blobs.ts';
 
 export interface RecheckOptions {
@@ -139,7 +140,7 @@ export async function recheckBase(options: RecheckOptions): Promise<void> {
   if (!base.commit) return;
   let packs: ReadonlySet<PackHash> | undefined;
   const relocations = createRelocations(store);
-  for await (const entries of readEntries(store, base.commit, { signal: session.context.signal })) {
+  for await (const entries of readEntries(store, base.commit, partOf(session))) {
     const files = entries.filter(isStored);
     if (files.some((entry) => entry.location.in === 'pack')) packs ??= await listPacks(session, store);
     const moved = await movedEntries(files, options, { relocations, packs });
@@ -175,7 +176,7 @@ export async function relocatedEntries(options: RecheckOptions): Promise<readonl
   const relocated: EntryChange[] = [];
   if (!base.commit) return relocated;
   const relocations = createRelocations(store);
-  for await (const entries of readEntries(store, base.commit, { signal: session.context.signal })) {
+  for await (const entries of readEntries(store, base.commit, partOf(session))) {
     const files = entries.filter(isStored);
     const moved = await movedEntries(files, options, { relocations });
     for (const entry of files) {
@@ -188,6 +189,11 @@ export async function relocatedEntries(options: RecheckOptions): Promise<readonl
     }
   }
   return relocated;
+}
+
+/** Only content that the workspace holds can be stored again from here. */
+function partOf(session: Session): ReadEntriesOptions {
+  return { scope: scopeOf(session), signal: session.context.signal };
 }
 
 interface KnownPacks {

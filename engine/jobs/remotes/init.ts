@@ -62,7 +62,7 @@ export async function initWorkspace(given: JobContext, request: InitRequest): Pr
     using session = await openWorkspaceSession({ ...context, remoteName }, 'init', workspace);
     const { id } = session.index.repositories.bind(descriptor.id);
     if (!(await testConditionalWrites(session, opened.store, id))) warnOfUnsafePushes(session, opened.store);
-    session.index.settings.base = baseMark(descriptor.id, undefined);
+    session.index.settings.base = baseMark(session, descriptor.id);
   } catch (error) {
     removeWorkspace(root);
     throw error;

@@ -34,7 +34,7 @@ export function findKnownDocuments(
   const base = session.state.bases[session.remoteName] as CommitHash | undefined;
   const stored = base && settings.cachedCommit(base);
   // The rows are those of the base commit only under its mark.
-  if (!stored || settings.base !== baseMark(uuid, base)) return found;
+  if (!stored || settings.base !== baseMark(session, uuid, base)) return found;
   const { manifest } = decodeCommit(base, stored);
   if (manifest.kind === 'inline') return found;
   for (const segment of manifest.segments) {

@@ -17,8 +17,12 @@ import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import { forgottenBase, isForgotten } from '../retention/forgotten.ts';
 import { type BaseCommit, hasBaseRows } from './base-commit.ts';
 import type { Session } from './open-workspace.ts';
+import { scopeOf } from './workspace-scope.ts';
 
-/** @throws `forgotten` if the base was, and neither the store nor the index knows what it held */
+/**
+ * As far as the workspace holds them.
+ * @throws `forgotten` if the base was, and neither the store nor the index knows what it held
+ */
 export function changesFromBase(
   session: Session,
   store: ObjectStore,
@@ -26,8 +30,9 @@ export function changesFromBase(
   target: { readonly manifest: Manifest },
 ): AsyncGenerator<readonly Change[], void, undefined> {
   const { signal } = session.context;
+  const scope = scopeOf(session);
   if (isAdvanced)
-    return diffEntries(session.index.files.unplacedBase(), readEntries(store, target, { signal }));
+    return diffEntries(session.index.files.unplacedBase(), readEntries(store, target, { scope, signal }));
   const read = async (segment: SegmentRef, options: CallOptions) => {
     try {
       return await readSegment(store, segment, options);
@@ -36,9 +41,10 @@ export function changesFromBase(
       const rows = hasBaseRows(session)
         ? session.index.files.unplacedBaseEntries(segment.first, segment.last)
         : [];
-      if (sameTotals(totalsOfEntries(rows), segment)) return rows;
+      // Of a part, the rows are all that is asked for.
+      if ((scope && hasBaseRows(session)) || sameTotals(totalsOfEntries(rows), segment)) return rows;
       throw (await isForgotten(store, hash!, { signal }).catch(() => false)) ? forgottenBase(hash!) : error;
     }
   };
-  return diffCommits(store, commit && { ...commit, readSegment: read }, target, { signal });
+  return diffCommits(store, commit && { ...commit, readSegment: read }, target, { scope, signal });
 }

@@ -16,10 +16,15 @@ import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { isForgotten, unfinishedOverForgotten, whileKept } from '../retention/forgotten.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
+import { scopeOf } from './workspace-scope.ts';
 
-/** The value of `settings.base` while the base rows mirror this commit (or no commit at all). */
-export function baseMark(uuid: string, commit: CommitHash | undefined): string {
-  return `${uuid}/${commit ?? 'none'}`;
+/**
+ * The value of `settings.base` while the base rows mirror this commit (or no commit at all), as far as the
+ * workspace holds it.
+ */
+export function baseMark({ state }: Pick<Session, 'state'>, uuid: string, commit?: CommitHash): string {
+  const part = state.scope ? ` ${JSON.stringify(state.scope.only)}` : '';
+  return `${uuid}/${commit ?? 'none'}${part}`;
 }
 
 /**
@@ -27,8 +32,8 @@ export function baseMark(uuid: string, commit: CommitHash | undefined): string {
  * commit, except that what arrived stands in them already. A pull may go on from there. Without this, a base
  * whose segments were collected could not be had again.
  */
-export function advancedMark(uuid: string, commit: CommitHash): string {
-  return `${baseMark(uuid, commit)} advanced`;
+export function advancedMark(session: Pick<Session, 'state'>, uuid: string, commit: CommitHash): string {
+  return `${baseMark(session, uuid, commit)} advanced`;
 }
 
 /** The base and the tip: a pull reads both several times, and an inline manifest takes long to parse. */
@@ -97,9 +102,9 @@ export async function ensureBase(
   hashAs(session, link.layout);
   const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
   const commit = hash && (await fetchCommit(session, store, hash));
-  const mark = baseMark(link.uuid, hash);
+  const mark = baseMark(session, link.uuid, hash);
   if (index.settings.base === mark) return { hash, commit, isInDoubt };
-  if (hash && index.settings.base === advancedMark(link.uuid, hash)) {
+  if (hash && index.settings.base === advancedMark(session, link.uuid, hash)) {
     const { signal } = session.context;
     if (await isForgotten(store, hash, { signal })) {
       if (mayBeAdvanced) return { hash, commit, isInDoubt, isAdvanced: true };
@@ -113,7 +118,7 @@ export async function ensureBase(
   if (commit) {
     const { signal } = session.context;
     const mirror = async () => {
-      for await (const entries of readEntries(store, commit, { signal })) {
+      for await (const entries of readEntries(store, commit, { scope: scopeOf(session), signal })) {
         index.transaction(() => {
           for (const entry of entries) {
             index.files.setBase(entry.path, entry);
@@ -160,7 +165,7 @@ export function hasBaseRows(session: Session): boolean {
   const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
   const known = session.index.settings.base;
   if (known === undefined) return hash === undefined && remote.repository === undefined;
-  return known === baseMark(remote.repository ?? '', hash);
+  return known === baseMark(session, remote.repository ?? '', hash);
 }
 
 /** Records in the index that the store has the entry's blob. */
@@ -181,9 +186,11 @@ export function acceptCommit(
   commit: { readonly hash: CommitHash; readonly changes: readonly Change[] },
   kind: BaseKind = 'branch',
 ): void {
+  const scope = scopeOf(session);
   session.index.transaction(() => {
     session.index.settings.base = undefined;
     for (const { path, after } of commit.changes) {
+      if (scope?.holds(path) === false) continue;
       session.index.files.setBase(path, after);
       if (after) rememberBlob(link, after);
     }
@@ -196,7 +203,7 @@ export function acceptCommit(
  * It is the last step of a clone.
  */
 export function saveBase(session: Session, uuid: string, hash: CommitHash, kind: BaseKind): void {
-  session.index.settings.base = baseMark(uuid, hash);
+  session.index.settings.base = baseMark(session, uuid, hash);
   const { cloning: _, ...state } = session.state;
   const { remoteName } = session;
   const { [remoteName]: __, ...others } = state.follows ?? {};

@@ -116,6 +116,30 @@ async function writeChanges(options: ApplyOptions): Promise<Omit<Applied, 'keepi
 }
 
 /**
+ * Removes files that the index knows. One that has changed since stays.
+ * @returns the number of those that stayed, an event for each
+ */
+export async function removePaths(
+  session: Session,
+  writing: Writing,
+  paths: readonly string[],
+): Promise<number> {
+  const { context, workspace } = session;
+  const writer = openTreeWriter({
+    root: workspace.root,
+    temporaryFolder: workspace.temporaryFolder,
+    unsyncedNote: noteOfWriting(session, writing),
+    signal: context.signal,
+  });
+  try {
+    const mayReplace = (path: string) => isAsKnown(session, path);
+    return await removeAll(session, writer, paths, { mayReplace, beforeReplacing: async () => {} });
+  } finally {
+    await writer.close();
+  }
+}
+
+/**
  * Whether the path is as the index last saw it (absent, if the index has no row).
  * @throws DrayError `io` when the path cannot be checked
  */

@@ -165,9 +165,14 @@ export async function takeTorn(
   return { changes, torn };
 }
 
-/** Call when no torn file is left. */
-export function forgetCutRuns(session: Session): void {
-  const own = cutRuns(session).filter(({ remote }) => remote === session.remoteName);
+/**
+ * Call when no torn file is left. Only a change of scope has looked outside of the scope, where an earlier
+ * one may have left a torn file.
+ */
+export function forgetCutRuns(session: Session, { ofScope = false } = {}): void {
+  const own = cutRuns(session).filter(
+    ({ command, remote }) => remote === session.remoteName && (ofScope || !command.startsWith('dray scope ')),
+  );
   removeUnsyncedMarks(own.map(({ mark }) => mark));
 }
 

@@ -6,6 +6,7 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import type { Session } from '../session/open-workspace.ts';
+import { scopeOf } from '../session/workspace-scope.ts';
 
 const NAMED_MAX = 20;
 
@@ -20,7 +21,10 @@ export async function checkNamesFit(session: Session, store: ObjectStore, commit
   if (!isAssumed && !isCaseInsensitive(folder) && !foldsUnicode(folder)) return;
   const finder = collisionFinder();
   const collisions: NameCollision[] = [];
-  for await (const entries of readEntries(store, commit, { signal: session.context.signal })) {
+  for await (const entries of readEntries(store, commit, {
+    scope: scopeOf(session),
+    signal: session.context.signal,
+  })) {
     for (const entry of entries) collisions.push(...finder.add(entry.path));
   }
   if (collisions.length === 0) return;

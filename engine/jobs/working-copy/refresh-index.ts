@@ -5,6 +5,8 @@
 import { isUtf8 } from 'node:buffer';
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { advised } from '../../api/error.ts';
+import type { OutsideFiles } from '../../api/jobs.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { createHeapBound } from '../../base/heap-bound.ts';
 import { sweepAbandoned } from '../../files/disk/temporary-folder.ts';
@@ -13,7 +15,9 @@ import { type ScanBatch, type ScannedEntry, type ScanProblem, scanWorkspace } fr
 import { KIND_CODES, type StatRow } from '../../index/file-table.ts';
 import type { Index } from '../../index/open-index.ts';
 import { comparePaths } from '../../model/entry.ts';
+import type { Scope } from '../../model/scope.ts';
 import type { Session } from '../session/open-workspace.ts';
+import { scopeOf } from '../session/workspace-scope.ts';
 
 export interface Refreshed {
   readonly files: number;
@@ -22,7 +26,11 @@ export interface Refreshed {
   readonly differing: number;
   /** Paths that could not be scanned; their old state is kept. `reportProblems` reports them. */
   readonly problems: readonly ScanProblem[];
+  /** Files and links here that are no part of the workspace's scope. */
+  readonly outside: OutsideFiles;
 }
+
+const OUTSIDE_NAMED_MAX = 20;
 
 const SAME = 1;
 const PROGRESS_EVERY_MS = 100;
@@ -30,7 +38,7 @@ const PROGRESS_EVERY_MS = 100;
 export async function refreshIndex(session: Session): Promise<Refreshed> {
   const { index, context, clock } = session;
   context.emit({ type: 'phase', phase: 'scan' });
-  const merge = new ScanMerge(index, session.workspace.root);
+  const merge = new ScanMerge(index, session.workspace.root, scopeOf(session));
   let nextProgressMs = clock.monotonicMs() + PROGRESS_EVERY_MS;
   const heap = createHeapBound();
   for (const batch of scanWorkspace({ root: session.workspace.root, ignore: true })) {
@@ -44,7 +52,24 @@ export async function refreshIndex(session: Session): Promise<Refreshed> {
   }
   merge.finish();
   reportScan(session, merge);
-  return { files: merge.files, bytes: merge.bytes, differing: merge.differing, problems: merge.problems };
+  const { bytes, differing, files, outside, problems } = merge;
+  return { files, bytes, differing, problems, outside };
+}
+
+/** Names files outside of the workspace's scope, which a push leaves out. */
+export function warnOfOutside({ context }: Session, { count, paths }: OutsideFiles): void {
+  const [path] = paths;
+  if (path === undefined) return;
+  const what = count === 1 ? `${path} is` : `${path} and ${count - 1} more are`;
+  context.emit({
+    type: 'warning',
+    warning: 'outsideScope',
+    path,
+    ...advised(
+      `${what} outside of what this workspace holds, and not pushed.`,
+      'Take more in with "dray scope add".',
+    ),
+  });
 }
 
 /** Reports each problem: a failure (exit code 4), or a path left out by design. */
@@ -92,24 +117,31 @@ class ScanMerge {
   bytes = 0;
   differing = 0;
   readonly problems: ScanProblem[] = [];
+  readonly outside = { count: 0, paths: [] as string[] };
   readonly #index: Index;
   readonly #root: string;
+  readonly #scope: Scope | undefined;
   readonly #vanished: string[] = [];
   #rows: readonly StatRow[] = [];
   #at = 0;
   #last = '';
   #hasMore = true;
 
-  constructor(index: Index, root: string) {
+  constructor(index: Index, root: string, scope: Scope | undefined) {
+    this.#scope = scope;
     this.#index = index;
     this.#root = root;
   }
 
   take(batch: ScanBatch): void {
     // One by one: a folder may have more of them than a call takes arguments.
-    for (const problem of batch.problems) this.problems.push(problem);
+    for (const problem of batch.problems) if (this.#concerns(problem)) this.problems.push(problem);
     const changed: ScannedEntry[] = [];
     for (const entry of batch.entries) {
+      if (this.#scope?.holds(entry.path) === false) {
+        this.#noteOutside(entry);
+        continue;
+      }
       if (entry.kind === 'file') {
         this.files += 1;
         this.bytes += entry.sizeBytes;
@@ -142,6 +174,19 @@ class ScanMerge {
       for (const path of gone) this.#index.files.setAbsent(path);
     });
     this.differing += gone.length;
+  }
+
+  /** A folder that could not be read may have something of the scope in it. */
+  #concerns({ path, problem }: ScanProblem): boolean {
+    if (!this.#scope || problem === 'unfinished' || this.#scope.holds(path)) return true;
+    return this.#scope.reachesInto(path.endsWith('/') ? path : `${path}/`);
+  }
+
+  /** A folder that is empty here may have content on the branch. */
+  #noteOutside({ kind, path }: ScannedEntry): void {
+    if (kind === 'folder') return;
+    this.outside.count += 1;
+    if (this.outside.paths.length < OUTSIDE_NAMED_MAX) this.outside.paths.push(path);
   }
 
   #noteVanished(row: StatRow): void {

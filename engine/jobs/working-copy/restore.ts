@@ -17,6 +17,7 @@ import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { requireBase, resolveContent } from '../session/resolve-commit.ts';
 import { toWorkspacePath } from '../session/workspace-path.ts';
+import { scopeOf } from '../session/workspace-scope.ts';
 import { applyChanges, isAsKnown } from './apply-changes.ts';
 import { hashFiles, undecidedFiles } from './hash-files.ts';
 import { settleCutRuns } from './interrupted-writes.ts';
@@ -113,16 +114,19 @@ async function collectEntries(
   commit: Commit,
   wanted: readonly string[],
 ): Promise<Entry[]> {
+  const scope = scopeOf(session);
   const entries = new Map<string, Entry>();
   for (const path of wanted) {
-    let found = 0;
+    let [found, outside] = [0, 0];
     for await (const page of readEntries(store, commit, { prefix: path, signal: session.context.signal })) {
       for (const entry of page) {
         if (path !== '' && entry.path !== path && !entry.path.startsWith(`${path}/`)) continue;
         found += 1;
-        entries.set(entry.path, entry);
+        if (scope?.holds(entry.path) === false) outside += 1;
+        else entries.set(entry.path, entry);
       }
     }
+    if (found > 0 && found === outside) throw outsideScope(path);
     if (found === 0) {
       throw new DrayError('notFound', `The commit has nothing at ${path}.`, {
         data: { path },
@@ -132,6 +136,15 @@ async function collectEntries(
     }
   }
   return [...entries.values()];
+}
+
+function outsideScope(path: string): DrayError {
+  const command = `dray scope add ${shellWord(path)}`;
+  return new DrayError('usage', `${path} is outside of what this workspace holds.`, {
+    data: { path, reason: 'outsideScope' },
+    advice: `Take it in with "${command}", or read it with "dray cat".`,
+    command,
+  });
 }
 
 function planOf(session: Session, differing: readonly Entry[]): RestorePlan {

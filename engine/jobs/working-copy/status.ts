@@ -8,6 +8,7 @@ import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { warnOfInterruptedPull } from './interrupted-pull.ts';
 import { warnOfCutRuns } from './interrupted-writes.ts';
+import type { Refreshed } from './refresh-index.ts';
 import { emitChanges, settleWorkingCopy, workingChanges } from './working-changes.ts';
 
 export async function status(context: JobContext, request: StatusRequest): Promise<StatusSummary> {
@@ -27,10 +28,15 @@ export async function status(context: JobContext, request: StatusRequest): Promi
     bytes: scanned.bytes,
     changes,
     failed,
+    ...scopeStatus(session, scanned),
     ...(request.remote && remote && link
       ? { upstream: await upstreamOf(session, remote, link, !isNothing(changes)) }
       : {}),
   };
+}
+
+function scopeStatus({ state }: Session, { outside }: Refreshed): Pick<StatusSummary, 'scope'> {
+  return state.scope ? { scope: { only: state.scope.only, outside } } : {};
 }
 
 async function upstreamOf(

@@ -2,6 +2,7 @@
 import { checkAborted } from '../../base/abort.ts';
 import { firstIndexWhere } from '../../base/sorted-search.ts';
 import { comparePaths, type Entry } from '../../model/entry.ts';
+import type { Scope } from '../../model/scope.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import type { Manifest, SegmentRef } from './manifest.ts';
 import { readSegment } from './stored-segment.ts';
@@ -11,6 +12,8 @@ export interface ReadEntriesOptions extends CallOptions {
   readonly from?: string;
   /** Only entries whose path starts with this. For a folder, end it in `/`. */
   readonly prefix?: string;
+  /** Only entries that it holds. Segments without any are not read where that is known. */
+  readonly scope?: Scope | undefined;
   /** Segments read concurrently, which also bounds memory. Default 4. */
   readonly prefetch?: number;
   /** Default: from the store. */
@@ -31,13 +34,15 @@ export async function* readEntries(
   commit: { readonly manifest: Manifest },
   options: ReadEntriesOptions = {},
 ): AsyncGenerator<readonly Entry[], void, undefined> {
-  const { from = '', prefix = '' } = options;
+  const { from = '', prefix = '', scope } = options;
   const low = comparePaths(from, prefix) > 0 ? from : prefix;
   const isPast = (path: string) => comparePaths(path, prefix) > 0 && !path.startsWith(prefix);
   for await (const entries of readAll(store, commit.manifest, low, isPast, options)) {
     const start = firstIndexWhere(entries, 0, (entry) => comparePaths(entry.path, low) >= 0);
     const end = firstIndexWhere(entries, start, (entry) => isPast(entry.path));
-    if (start < end) yield start === 0 && end === entries.length ? entries : entries.slice(start, end);
+    const found = start === 0 && end === entries.length ? entries : entries.slice(start, end);
+    const held = scope ? found.filter(({ path }) => scope.holds(path)) : found;
+    if (held.length > 0) yield held;
   }
 }
 
@@ -45,7 +50,7 @@ export async function* readEntries(
 async function* readSegments(
   store: ObjectStore,
   segments: readonly SegmentRef[],
-  options: Omit<ReadEntriesOptions, 'from' | 'prefix'> = {},
+  options: Omit<ReadEntriesOptions, 'from' | 'prefix' | 'scope'> = {},
 ): AsyncGenerator<readonly Entry[], void, undefined> {
   const { prefetch = PREFETCH, readSegment: read = readFromStore, signal } = options;
   const stop = new AbortController();
@@ -88,5 +93,11 @@ async function* readAll(
   const { segments } = manifest;
   const start = firstIndexWhere(segments, 0, (segment) => comparePaths(segment.last, low) >= 0);
   const end = firstIndexWhere(segments, start, (segment) => isPast(segment.first));
-  yield* readSegments(store, segments.slice(start, end), options);
+  const { scope } = options;
+  const wanted = segments.slice(start, end);
+  yield* readSegments(
+    store,
+    scope ? wanted.filter(({ first, last }) => scope.reachesBetween(first, last)) : wanted,
+    options,
+  );
 }

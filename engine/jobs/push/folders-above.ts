@@ -1,0 +1,94 @@
+/**
+ * A workspace that holds a part of a dataset does not see what the branch has above that part. A new file in
+ * a folder that the branch has as an empty one ends that entry, and one below a file of the branch cannot be
+ * recorded at all: in a valid tree no path is a file, or an empty folder, and also lies above another.
+ */
+import { DrayError } from '../../api/error.ts';
+import type { Change } from '../../model/diff.ts';
+import { comparePaths, type Entry } from '../../model/entry.ts';
+import type { Scope } from '../../model/scope.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { Commit } from '../../repository/commit.ts';
+import type { EntryChange } from '../../repository/manifest/manifest.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
+import type { Session } from '../session/open-workspace.ts';
+import { scopeOf } from '../session/workspace-scope.ts';
+import { readChanges } from '../working-copy/working-changes.ts';
+
+/**
+ * The entries of empty folders outside of the workspace's scope that its new files fill, as removals, in
+ * order. No request for a whole workspace, or if the folders already had content inside the scope.
+ * @throws `conflict` if a file or link of the commit lies above a new file
+ */
+export async function fillFoldersAbove(
+  session: Session,
+  store: ObjectStore,
+  commit: Commit | undefined,
+): Promise<readonly EntryChange[]> {
+  const scope = scopeOf(session);
+  if (!scope || !commit) return [];
+  const filled = new Set<string>();
+  const seen = new Set<string>();
+  for (const page of readChanges(session)) {
+    for (const change of page) {
+      if (change.before || !change.after) continue;
+      for (const folder of foldersAbove(change, scope)) {
+        if (seen.has(folder)) break;
+        seen.add(folder);
+        const first = await firstEntryFrom(session, store, commit, folder);
+        if (first === folder) filled.add(folder);
+        // Something lies in it, so it is a folder, and so are those above it.
+        else if (first?.startsWith(folder)) break;
+        else await refuseFile(session, store, commit, { folder, path: change.path });
+      }
+    }
+  }
+  return [...filled].sort(comparePaths).map((path) => ({ path }));
+}
+
+/** The deepest first. What the scope holds as a whole is in the index, and the merge has looked at it. */
+function* foldersAbove({ path }: Change, scope: Scope): Generator<string> {
+  const end = path.endsWith('/') ? path.length - 2 : path.length - 1;
+  for (let at = path.lastIndexOf('/', end); at > 0; at = path.lastIndexOf('/', at - 1)) {
+    const folder = path.slice(0, at + 1);
+    if (!scope.holds(folder)) yield folder;
+  }
+}
+
+async function firstEntryFrom(
+  { context }: Session,
+  store: ObjectStore,
+  commit: Commit,
+  from: string,
+): Promise<string | undefined> {
+  for await (const [entry] of readEntries(store, commit, { from, prefetch: 1, signal: context.signal }))
+    return entry!.path;
+  return undefined;
+}
+
+async function refuseFile(
+  { context, state }: Session,
+  store: ObjectStore,
+  commit: Commit,
+  { folder, path }: { readonly folder: string; readonly path: string },
+): Promise<void> {
+  const file = folder.slice(0, -1);
+  let found: Entry | undefined;
+  for await (const [entry] of readEntries(store, commit, {
+    from: file,
+    prefetch: 1,
+    signal: context.signal,
+  })) {
+    found = entry;
+    break;
+  }
+  if (found?.path !== file) return;
+  throw new DrayError(
+    'conflict',
+    `${path} cannot be pushed: the branch ${state.branch} has a ${found.kind} at ${file}, which this workspace does not hold.`,
+    {
+      data: { path, paths: [file], reason: 'outsideScope' },
+      advice: `Rename the folder here, or take the ${found.kind} in with "dray scope add".`,
+    },
+  );
+}

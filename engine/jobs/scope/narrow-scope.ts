@@ -1,0 +1,85 @@
+/**
+ * Removes what leaves the workspace's scope, as far as it was pushed and has not changed here. The state file
+ * comes first, so that no command takes the removals for deletions. It names what leaves until all is gone.
+ */
+
+import type { CommitHash } from '../../model/entry.ts';
+import { compileScope } from '../../model/scope.ts';
+import { baseMark, ensureBase } from '../session/base-commit.ts';
+import { linkRepository } from '../session/link-repository.ts';
+import type { Session } from '../session/open-workspace.ts';
+import { removePaths } from '../working-copy/apply-changes.ts';
+import { hashFiles, undecidedFiles } from '../working-copy/hash-files.ts';
+import { refreshIndex, reportProblems } from '../working-copy/refresh-index.ts';
+import { type Only, type ScopeRun, withScope } from './scope-run.ts';
+
+/** @returns False if a file could not be removed */
+export async function narrowScope(run: ScopeRun, only: readonly string[]): Promise<boolean> {
+  const { remote, session, words } = run;
+  const { index, remoteName } = session;
+  const leaving = wholeOf(session);
+  session.state = withScope(session.state, leaving);
+  if (remote) {
+    const link = await linkRepository(session, remote.store, session.state.branch);
+    await ensureBase(session, remote.store, link);
+  }
+  const problems = reportProblems(session, (await refreshIndex(session)).problems);
+  await hashFiles(session, undecidedFiles(session));
+  const { bytes, rows, unchanged } = findLeaving(session, only);
+  const commit = session.state.bases[remoteName] as CommitHash | undefined;
+  index.settings.base = undefined;
+  session.saveState(withScope(session.state, only, leaving ?? []));
+  const failed = commit ? await removePaths(session, { commit, words }, unchanged) : 0;
+  index.transaction(() => {
+    for (const path of rows) {
+      index.files.setBase(path, undefined);
+      index.files.setAbsent(path);
+    }
+  });
+  const { done } = run;
+  run.done = {
+    ...done,
+    removed: done.removed + unchanged.length - failed,
+    freedBytes: done.freedBytes + bytes,
+    failed: done.failed + problems + failed,
+  };
+  if (failed > 0) return false;
+  session.state = withScope(session.state, only);
+  const { repository } = session.config.remotes[remoteName]!;
+  if (repository !== undefined) index.settings.base = baseMark(session, repository, commit);
+  session.saveState(session.state);
+  return true;
+}
+
+/** What the workspace holds now, with what an earlier run was removing. */
+function wholeOf({ state }: Session): Only {
+  const { leaving, only } = state.scope ?? {};
+  if (!only || !leaving) return only;
+  return leaving.length === 0 ? undefined : [...new Set([...leaving, ...only])];
+}
+
+interface Leaving {
+  readonly rows: readonly string[];
+  /** The paths that equal the base. */
+  readonly unchanged: readonly string[];
+  readonly bytes: number;
+}
+
+const SAME = 1;
+
+function findLeaving({ index }: Session, only: readonly string[]): Leaving {
+  const next = compileScope(only);
+  const rows: string[] = [];
+  const unchanged: string[] = [];
+  let bytes = 0;
+  for (const page of index.files.stats()) {
+    for (const { flags, kind, path, sizeBytes } of page) {
+      if (next.holds(path)) continue;
+      rows.push(path);
+      if (kind === 0 || flags !== SAME) continue;
+      unchanged.push(path);
+      bytes += path.endsWith('/') ? 0 : sizeBytes;
+    }
+  }
+  return { rows, unchanged, bytes };
+}

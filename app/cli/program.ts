@@ -28,6 +28,7 @@ import { addRemoteCommand } from './commands/remote.ts';
 import { addRepairCommand } from './commands/repair.ts';
 import { addRestoreCommand } from './commands/restore.ts';
 import { addJobCommand } from './commands/saved/job.ts';
+import { addScopeCommand } from './commands/scope.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addSwitchCommand } from './commands/switch.ts';
@@ -73,6 +74,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
     push: addPushCommand,
     pull: addPullCommand,
     restore: addRestoreCommand,
+    scope: addScopeCommand,
     kept: addKeptCommand,
   },
   'History:': {

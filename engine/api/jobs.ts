@@ -143,7 +143,7 @@ export interface CloneRequest {
   readonly only?: readonly string[];
 }
 
-/** `drop` and `clear` make the workspace whole if no pattern is left. */
+/** Of `dray scope`. */
 export type ScopeRequest =
   | { readonly action: 'list' | 'clear' }
   /** `only`: the workspace holds what these patterns name, and nothing else. */

@@ -8,6 +8,11 @@ import { createBandwidthOption } from '../options/global-options.ts';
 import { quotePath } from '../output/terminal-text.ts';
 import { formatTransfer } from '../output/transfer-line.ts';
 
+interface CloneOptions {
+  readonly ref?: string;
+  readonly only?: readonly string[];
+}
+
 export function addCloneCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('clone')
@@ -16,13 +21,14 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
     .argument('<url>', 's3://BUCKET/PREFIX, dray://HOST:PORT/FOLDER, or a folder')
     .argument('[dir]', "the new folder (default: the URL's last part)")
     .option('--ref <ref>', 'a branch, a tag or a commit (default: main, or the only branch)')
+    .option('--only <pattern...>', 'only these folders, files or patterns such as "*.csv" (dray help scope)')
     .addOption(createBandwidthOption())
-    .action((url: string, directory: string | undefined, options: { readonly ref?: string }, self: Command) =>
+    .action((url: string, directory: string | undefined, options: CloneOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
           (await import('../../../engine/jobs/pull/clone.ts')).cloneWorkspace(context, {
             url,
-            ...given({ directory, ref: options.ref }),
+            ...given({ directory, ref: options.ref, only: options.only }),
           }),
         view: createCloneView(options.ref),
         resumable: true,
@@ -31,6 +37,7 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
   addExamples(command, [
     ['dray clone s3://bucket/datasets/birds', 'into ./birds'],
     ['dray clone s3://bucket/datasets/birds birds-v1 --ref v1', 'the commit that tag v1 names'],
+    ['dray clone s3://bucket/datasets/birds --only labels raw/2024', 'these two folders'],
   ]);
 }
 

@@ -4,6 +4,8 @@ import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbe
 import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { countChanges, formatChangeTotals, printChanges } from '../output/change-lines.ts';
+import { formatOutside } from '../output/outside-line.ts';
+import { quotePath } from '../output/terminal-text.ts';
 
 interface StatusOptions {
   readonly remote?: string | true;
@@ -44,6 +46,7 @@ function createStatusView(options: StatusOptions): CommandView<StatusSummary> {
     },
     onSummary: (summary, output) => {
       output.note(formatLocalState(summary));
+      if (summary.scope) for (const line of formatScope(summary.scope)) output.note(line);
       if (summary.upstream) output.note(formatUpstream(summary, summary.upstream));
     },
     exitCode: ({ changes, upstream }) => {
@@ -58,6 +61,11 @@ function formatLocalState({ branch, commit, changes, files, bytes }: StatusSumma
   if (countChanges(changes) > 0)
     return `On ${base}: ${formatChangeTotals(changes)}. Store it with "dray push".`;
   return `On ${base}: nothing changed in ${formatPlural(files, 'file')}, ${formatBytes(bytes)}.`;
+}
+
+function formatScope({ only, outside }: NonNullable<StatusSummary['scope']>): readonly string[] {
+  const held = `This workspace holds ${only.map(quotePath).join(', ')}.`;
+  return outside.count > 0 ? [held, formatOutside(outside)] : [held];
 }
 
 function formatUpstream({ branch }: StatusSummary, upstream: NonNullable<StatusSummary['upstream']>): string {

@@ -1,0 +1,84 @@
+/**
+ * Kills a change of scope before each of its changes to the file system in turn. The same command, run again,
+ * then succeeds and leaves what one that was never killed leaves. In between no push takes what is not here
+ * for deleted, and no file is lost that was not pushed.
+ */
+import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
+import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
+import { push } from '../engine/jobs/push/push.ts';
+import { initWorkspace } from '../engine/jobs/remotes/init.ts';
+import { scope } from '../engine/jobs/scope/scope.ts';
+import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
+import { status } from '../engine/jobs/working-copy/status.ts';
+import { countSteps, runKilledAt } from './killed-command.ts';
+
+/** The command is killed before each step whose number this divides. */
+const STRIDE = runBudget({ short: 9, long: 1 });
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = createSandbox();
+  const work = sandbox.path('work');
+  for (const path of ['a/1', 'a/2', 'a/deep/3', 'b/1', 'b/2', 'c/1', '.drayignore'])
+    sandbox.write(`work/${path}`, `content of ${path}`);
+  sandbox.write('work/b/large', Buffer.alloc(2_000_000, 'large'));
+  await initWorkspace(testContext(work), { remoteUrl: sandbox.path('store') });
+  await push(testContext(work), {});
+  const part = { url: sandbox.path('store'), directory: 'template', only: ['a', 'c'] };
+  await cloneWorkspace(testContext(sandbox.folder), part);
+  // Local edits in what leaves, stays and enters.
+  sandbox.write('template/a/2', 'edited');
+  sandbox.write('template/a/new', 'new');
+  sandbox.write('template/c/1', 'edited');
+  sandbox.write('template/b/2', 'here before');
+});
+afterAll(() => sandbox?.[Symbol.dispose]());
+
+const freshCopy = () => {
+  const copy = sandbox.path('copy');
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(sandbox.path('template'), copy, { recursive: true, preserveTimestamps: true });
+  return copy;
+};
+const withoutTimes = (root: string) => describeTree(root, { times: false });
+
+async function stateOf(root: string) {
+  const { changes, scope: held } = await status(testContext(root), {});
+  return { changes, held, tree: withoutTimes(root) };
+}
+
+describe.each([
+  ['that fetches', ['add', 'b']],
+  ['that removes', ['drop', 'a']],
+  ['that does both', ['only', 'b', 'c']],
+  ['to everything', ['clear']],
+] as const)('A change of scope %s', (_name, words) => {
+  it('completes when it is killed before a step and runs again', async () => {
+    const [action, ...patterns] = words;
+    const request = action === 'clear' ? { action } : { action, patterns };
+    const copy = freshCopy();
+    const command = ['-C', copy, 'scope', ...words];
+    const steps = await countSteps(command, sandbox);
+    const expected = await stateOf(copy);
+    expect(steps).toBeGreaterThan(5);
+    for (let step = 1; step <= steps; step += STRIDE) {
+      freshCopy();
+      expect(await runKilledAt(step, command), `step ${step}`).toMatchObject({ signal: 'SIGKILL' });
+      const between = await status(testContext(copy), {});
+      expect(between.changes.deleted, `killed before step ${step}`).toBe(0);
+      expect(await push(testContext(copy), { dryRun: true })).toMatchObject({ changes: { deleted: 0 } });
+      await scope(testContext(copy), request);
+      expect(await stateOf(copy), `killed before step ${step}`).toEqual(expected);
+      for (const [path, content] of [
+        ['a/2', 'edited'],
+        ['a/new', 'new'],
+        ['c/1', 'edited'],
+        ['b/2', 'here before'],
+      ])
+        expect(readFileSync(`${copy}/${path}`, 'utf8')).toBe(content);
+    }
+  });
+});

@@ -11,6 +11,7 @@ import type { RequestTotals } from '../engine/api/jobs.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { pull } from '../engine/jobs/pull/pull.ts';
 import { push } from '../engine/jobs/push/push.ts';
+import { scope } from '../engine/jobs/scope/scope.ts';
 import { createS3Dataset, listRequests, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
@@ -95,6 +96,57 @@ describe(`A dataset of ${FILES.toLocaleString('en')} files in packs`, () => {
     expect(pushed).toMatchObject({ result: 'pushed', changes: { modified: 1, added: 0, deleted: 0 } });
     const pulled = await countRequests(() => pull(dataset.context('copy'), {}), 5);
     expect(pulled).toMatchObject({ result: 'pulled', failed: 0, changes: { modified: 1 } });
+  });
+});
+
+describe('A part of a dataset of 20,000 files', () => {
+  let dataset: S3Dataset;
+  beforeAll(async () => {
+    dataset = createS3Dataset(server, 'whole');
+    await dataset.init('work');
+    for (let folder = 0; folder < 200; folder += 1) {
+      const name = `part-${String(folder).padStart(3, '0')}`;
+      for (let at = 0; at < 100; at += 1)
+        dataset.sandbox.write(`work/${name}/${at}.txt`, at % 10 === 0 ? `${folder} ${at}` : '');
+    }
+    await push(dataset.context('work'), {});
+  });
+  afterAll(() => dataset?.[Symbol.dispose]());
+
+  it('takes at most 6 requests to clone one folder, however many segments the commit has', async () => {
+    const only = ['part-120'];
+    const cloned = await countRequests(() => dataset.clone('part', { only }), 6);
+    expect(cloned).toMatchObject({ result: 'pulled', failed: 0, changes: { added: 100 } });
+    const again = await countRequests(() => dataset.clone('twice', { only: ['part-007/'] }), 5);
+    expect(again).toMatchObject({ failed: 0, changes: { added: 100 } });
+  });
+
+  it('takes at most 3 requests to pull what others changed outside, and at most 7 inside', async () => {
+    for (let folder = 0; folder < 100; folder += 3)
+      dataset.sandbox.write(`work/part-${String(folder).padStart(3, '0')}/5.txt`, `changed ${folder}`);
+    await push(dataset.context('work'), {});
+    const outside = await countRequests(() => pull(dataset.context('part'), {}), 3);
+    expect(outside).toMatchObject({ result: 'pulled', downloadedBytes: 0, changes: { modified: 0 } });
+    dataset.sandbox.write('work/part-120/5.txt', 'changed');
+    await push(dataset.context('work'), {});
+    const inside = await countRequests(() => pull(dataset.context('part'), {}), 7);
+    expect(inside).toMatchObject({ result: 'pulled', changes: { modified: 1 } });
+  });
+
+  it('takes at most 2 requests more to push a change than the whole does', async () => {
+    dataset.sandbox.write('part/part-120/7.txt', 'changed here');
+    const pushed = await countRequests(() => push(dataset.context('part'), {}), 28);
+    expect(pushed).toMatchObject({ result: 'pushed', changes: { modified: 1 } });
+    dataset.sandbox.write('part/part-120/8.txt', 'changed here');
+    const again = await countRequests(() => push(dataset.context('part'), {}), 11);
+    expect(again).toMatchObject({ result: 'pushed', changes: { modified: 1 } });
+  });
+
+  it('takes at most 6 requests to widen by one folder, and none to narrow', async () => {
+    const widen = () => scope(dataset.context('part'), { action: 'add', patterns: ['part-007/'] });
+    expect(await countRequests(widen, 6)).toMatchObject({ fetched: 100, failed: 0 });
+    const narrow = () => scope(dataset.context('part'), { action: 'drop', patterns: ['part-007/'] });
+    expect(await countRequests(narrow, 0)).toMatchObject({ removed: 100, failed: 0 });
   });
 });
 

@@ -1,7 +1,7 @@
 /** Workspaces of one repository on a real S3 server, used in this process or through the real command. */
 import { mkdirSync } from 'node:fs';
 import { type CliOptions, type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
-import type { InitRequest, PullSummary } from '../engine/api/jobs.ts';
+import type { CloneRequest, InitRequest, PullSummary } from '../engine/api/jobs.ts';
 import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
 import { initWorkspace } from '../engine/jobs/remotes/init.ts';
 import {
@@ -19,7 +19,7 @@ export interface S3Dataset extends Disposable {
   context(workspace: string): TestContext;
   /** Makes the folder a workspace. The first call creates the repository. */
   init(workspace: string, request?: Partial<InitRequest>): Promise<string>;
-  clone(workspace: string): Promise<PullSummary>;
+  clone(workspace: string, request?: Partial<CloneRequest>): Promise<PullSummary>;
   /** Runs the real command in its own process. */
   cli(workspace: string, parameters: readonly string[], options?: CliOptions): Promise<CliResult>;
 }
@@ -40,8 +40,8 @@ export function createS3Dataset(server: S3Endpoint, name: string): S3Dataset {
       await initWorkspace(testContext(root, { environment }), { remoteUrl: url, ...request });
       return root;
     },
-    clone: (workspace) =>
-      cloneWorkspace(testContext(sandbox.folder, { environment }), { url, directory: workspace }),
+    clone: (workspace, request = {}) =>
+      cloneWorkspace(testContext(sandbox.folder, { environment }), { url, directory: workspace, ...request }),
     cli: (workspace, parameters, options = {}) =>
       runCli(parameters, {
         cwd: sandbox.path(workspace),

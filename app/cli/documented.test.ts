@@ -38,7 +38,9 @@ describe('the document of what programs see', () => {
   });
 
   it('names each field of each summary', () => {
-    const files = ['jobs', 'trees', 'peers'].map((name) => interfacesIn(`engine/api/${name}.ts`));
+    const files = ['jobs', 'diff', 'scope', 'trees', 'peers'].map((name) =>
+      interfacesIn(`engine/api/${name}.ts`),
+    );
     const fields = files.flatMap((file) =>
       [...file].flatMap(([name, all]) => (name.endsWith('Summary') ? all : [])),
     );

@@ -2,6 +2,7 @@
 import type { ErrorCode } from './error.ts';
 import type { JobEvent, QueryExplanation, QueryMode } from './events.ts';
 import type { MasterKeys } from './repositories.ts';
+import type { WorkspaceScope } from './scope.ts';
 
 /**
  * @param name The method of the store.
@@ -143,33 +144,6 @@ export interface CloneRequest {
   readonly only?: readonly string[];
 }
 
-/** Of `dray scope`. */
-export type ScopeRequest =
-  | { readonly action: 'list' | 'clear' }
-  /** `only`: the workspace holds what these patterns name, and nothing else. */
-  | { readonly action: 'add' | 'drop' | 'only'; readonly patterns: readonly string[] };
-
-/** Files and links here that are outside of the workspace's scope: a push leaves them out. */
-export interface OutsideFiles {
-  readonly count: number;
-  /** The first 20. */
-  readonly paths: readonly string[];
-}
-
-export interface ScopeSummary {
-  readonly workspace: string;
-  /** Null: the workspace holds everything. */
-  readonly only: readonly string[] | null;
-  readonly fetched: number;
-  readonly downloadedBytes: number;
-  /** Files that left the workspace. They were pushed and unchanged. */
-  readonly removed: number;
-  readonly freedBytes: number;
-  readonly outside: OutsideFiles;
-  readonly failed: number;
-  readonly requests: RequestTotals;
-}
-
 export interface StatusRequest {
   readonly remote?: boolean;
 }
@@ -189,22 +163,8 @@ export interface StatusSummary {
     readonly commit: string | null;
     readonly changes: ChangeTotals;
   };
-  /** Of a workspace that holds a part of the dataset: its patterns. */
-  readonly scope?: { readonly only: readonly string[]; readonly outside: OutsideFiles };
-}
-
-export interface DiffRequest {
-  /**
-   * Refs or commits. Both absent: the base commit against the workspace; one: that commit against the
-   * workspace.
-   */
-  readonly from?: string;
-  readonly to?: string;
-}
-export interface DiffSummary {
-  readonly from: string;
-  readonly to: string;
-  readonly changes: ChangeTotals;
+  /** Of a workspace that holds a part of the dataset. */
+  readonly scope?: WorkspaceScope;
 }
 
 export interface PushRequest {

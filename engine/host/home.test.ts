@@ -56,6 +56,37 @@ describe('home', () => {
     expect(workspaces).toMatchObject([{ name: 'cloned', state: 'ready', files: 1 }, { name: 'work' }]);
   });
 
+  it('says which part a workspace holds, and continues the clone of a part', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    sandbox.write('work/in/a.txt', 'a');
+    sandbox.write('work/out/b.txt', 'b');
+    await push(testContext(root), {});
+    const order = {
+      kind: 'clone',
+      url: sandbox.path('work-remote'),
+      root: sandbox.path('part'),
+      only: ['in'],
+    } as const;
+    const cloneIt = async () => {
+      const { id } = await client.ask('transfers.start', order);
+      await transferIn(client, id, ['done']);
+    };
+    await cloneIt();
+    const statePath = sandbox.path('part/.dray/state.json');
+    const state = readFileSync(statePath, 'utf8');
+    writeFileSync(statePath, JSON.stringify({ ...JSON.parse(state), bases: {}, cloning: {} }));
+    const listed = async () =>
+      (await client.ask('home.list', {})).workspaces.find(({ name }) => name === 'part');
+    const clone = { ...order, url: expect.any(String) };
+    expect(await listed()).toMatchObject({ state: 'unfinished', clone });
+    await cloneIt();
+    expect(await listed()).toMatchObject({ state: 'ready', only: ['in'] });
+    sandbox.write('part/out/b.txt', 'mine');
+    const { scope } = await client.ask('changes.status', { root: sandbox.path('part') });
+    expect(scope).toEqual({ only: ['in'], outside: { count: 1, paths: ['out/b.txt'] } });
+  });
+
   it('lists a clone with missing files as unfinished, with the order that fetches them', async () => {
     const { client, sandbox } = fixture;
     const root = await fixture.workspace();

@@ -22,7 +22,8 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
     const workspace = findWorkspace(root, allowedBy(context));
     if (workspace?.root !== root) return { root, name, state: 'missing', remotes: [] };
     const config = readConfig(workspace);
-    const { bases, branch, cloning } = readState(workspace);
+    const { bases, branch, cloning, scope } = readState(workspace);
+    const part = scope ? { only: scope.only } : {};
     const remotes = Object.entries(config.remotes).map(([remote, { url }]) => ({
       name: remote,
       url,
@@ -30,7 +31,7 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
     }));
     const { sealed, url } = config.remotes[config.defaultRemote] ?? {};
     if (cloning && url !== undefined) {
-      const clone = { kind: 'clone' as const, url, root, ...ownRef(cloning) };
+      const clone = { kind: 'clone' as const, url, root, ...ownRef(cloning), ...part };
       return { root, name, state: 'unfinished', branch, remotes, clone };
     }
     const commit = bases[config.defaultRemote] as CommitHash | undefined;
@@ -40,6 +41,7 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
       state: 'ready',
       branch,
       remotes,
+      ...part,
       ...(sealed === undefined ? {} : { isEncrypted: true }),
       ...(commit === undefined ? {} : { commit, ...readBase(workspace, commit) }),
     };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { DiffSummary } from '../../../engine/api/diff.ts';
 import { given } from '../../../engine/api/given.ts';
-import type { DiffSummary } from '../../../engine/api/jobs.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';

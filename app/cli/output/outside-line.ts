@@ -1,5 +1,5 @@
-import type { OutsideFiles } from '../../../engine/api/jobs.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
+import type { OutsideFiles } from '../../../engine/api/scope.ts';
 import { quotePath } from './terminal-text.ts';
 
 const NAMED_MAX = 3;

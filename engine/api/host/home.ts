@@ -65,7 +65,9 @@ export interface WorkspaceCard {
   /** The order that continues an unfinished clone. */
   readonly clone?: Extract<TransferOrder, { readonly kind: 'clone' }>;
   readonly remotes: readonly { readonly name: string; readonly url: string; readonly isDefault: boolean }[];
-  /** From the index. */
+  /** The patterns of what it holds. Absent: everything. */
+  readonly only?: readonly string[];
+  /** Of the commit, from the index. */
   readonly files?: number;
   readonly bytes?: number;
   readonly commit?: string;

@@ -48,6 +48,8 @@ export type TransferOrder =
       readonly root: string;
       /** Default: the repository's main or only branch. */
       readonly ref?: string;
+      /** Patterns of the part to clone. Default: everything. */
+      readonly only?: readonly string[];
     }
   | {
       readonly kind: 'push';

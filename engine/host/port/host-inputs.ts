@@ -101,12 +101,16 @@ const entryView = v.strictObject({
 const chosenPaths = v.pipe(v.array(place), v.maxLength(CHOSEN_MAX));
 const allChosen = v.strictObject({ list: filled, filter: text, except: chosenPaths });
 
+/** The patterns of a part (`model/scope.ts`). */
+const ONLY_MAX = 1_000;
+
 const order = v.variant('kind', [
   v.strictObject({
     kind: v.literal('clone'),
     url: place,
     root,
     ref: v.exactOptional(filled),
+    only: v.exactOptional(v.pipe(v.array(filled), v.maxLength(ONLY_MAX))),
   }),
   v.strictObject({
     kind: v.literal('push'),

@@ -30,7 +30,7 @@ import { useFocusNext } from './use-focus-next.ts';
 const LOOKED_AT_MS = 5_000;
 
 export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCard }) {
-  const { root, name, state, branch, refusal, remotes, files, bytes, lastPush } = workspace;
+  const { root, name, state, branch, refusal, remotes, files, bytes, lastPush, only } = workspace;
   const [isForgetting, setForgetting] = useState(false);
   const card = useRef<HTMLElement>(null);
   const isForgotten = useFocusNext(card);
@@ -136,6 +136,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
             </span>
             {remotes.length > 1 && <span>and {remotes.length - 1} more</span>}
           </p>
+          {only && <Part root={root} only={only} />}
           <Pending root={root} />
           <footer className="workspace-foot">
             <Differences workspace={workspace} />
@@ -199,6 +200,24 @@ function Pending({ root }: { readonly root: string }) {
       {failure && !locked && failedAt !== undefined && (
         <span className="cut" title={failureWords(failure)}>
           The remote did not answer <Ago moment={failedAt} />: {failureWords(failure)}
+        </span>
+      )}
+    </p>
+  );
+}
+
+/** What a workspace holds that does not hold everything, and what lies here outside of that. */
+function Part({ root, only }: { readonly root: string; readonly only: readonly string[] }) {
+  const { data } = useStatus(root, { when: false, freshMs: LOOKED_AT_MS });
+  const { count = 0, paths = [] } = data?.scope?.outside ?? {};
+  return (
+    <p className="row faint small">
+      <span className="cut" title={only.join('\n')}>
+        Holds only {only.join(', ')}
+      </span>
+      {count > 0 && (
+        <span title={paths.join('\n')}>
+          {formatCount(count)} {count === 1 ? 'file' : 'files'} here outside of that: never pushed
         </span>
       )}
     </p>

@@ -22,7 +22,7 @@ import { status } from '../engine/jobs/working-copy/status.ts';
 import { compileScope } from '../engine/model/scope.ts';
 import { type Draw, drawFrom } from './seeded-draw.ts';
 
-const SEEDS = runBudget({ short: [1, 2], long: [3, 4, 5, 6, 7] });
+const SEEDS = runBudget({ short: [1, 2], long: [3, 4, 5] });
 const STEPS = runBudget({ short: 150, long: 2_000 });
 
 const FOLDERS = ['', 'a/', 'b/', 'b/sub/', 'x/', 'x/deep/er/', 'y/'];
@@ -338,7 +338,8 @@ class Model {
       const isModified = (path: string) => base.has(path) && machine.files.has(path);
       expect(changes.modified).toBe(differing.filter(isModified).length);
       expect(scope?.outside.count ?? 0).toBe(machine.outside.size);
-      expect(scope?.only).toEqual(machine.only);
+      // Their order means nothing.
+      expect(scope && new Set(scope.only)).toEqual(machine.only && new Set(machine.only));
     }
   }
 

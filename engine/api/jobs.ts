@@ -2,7 +2,7 @@
 import type { ErrorCode } from './error.ts';
 import type { JobEvent, QueryExplanation, QueryMode } from './events.ts';
 import type { MasterKeys } from './repositories.ts';
-import type { WorkspaceScope } from './scope.ts';
+import type { WorkspaceScope } from './workspace-scope.ts';
 
 /**
  * @param name The method of the store.

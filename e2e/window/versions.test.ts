@@ -138,6 +138,33 @@ describe.skipIf(!findChromium())('A version', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('is summed by folders, down to the files that it changed', async () => {
+    await using window = await repository.open();
+    const { complaints, page } = window;
+    const commits = page.getByRole('grid', { name: 'Commits' });
+    await commits.getByRole('row', { name: 'second', exact: true }).click();
+    await page.getByRole('radio', { name: 'Folders' }).click();
+    const sums = page.getByRole('grid', { name: 'Changes by folder' });
+    const reads = sums.getByRole('row', { name: 'reads/' });
+    expect(await reads.innerText()).toContain('1 renamed');
+    expect(await sums.getByRole('row').count()).toBe(4);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await reads.dblclick();
+    const inside = page.getByRole('grid', { name: 'Changes in reads/' });
+    await inside.getByRole('row', { name: 'run-02.csv' }).press('Enter');
+    await page
+      .getByRole('dialog')
+      .getByText(/as reads\/run-2.csv/)
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // Of the first commit, all files are new.
+    await commits.getByRole('row', { name: 'first', exact: true }).click();
+    await page.getByRole('radio', { name: 'Folders' }).click();
+    await expect.poll(() => sums.getByRole('row', { name: 'reads/' }).innerText(), WAIT).toContain('2 added');
+    expect(complaints).toEqual([]);
+  });
+
   it('is reached by the keyboard alone', async () => {
     await using window = await repository.open();
     const { complaints, page } = window;

@@ -15,6 +15,18 @@ export interface HistoryRequests {
     input: InWorkspace & { readonly from?: string; readonly to: string; readonly limit: number };
     answer: { readonly changes: ChangeTotals; readonly rows: readonly ChangeRow[]; readonly isCut: boolean };
   };
+  /** The changes between two commits, summed for each folder of one level. */
+  'history.folders': {
+    /** `folder`: '' or a path that ends in a slash. Without `from`, all of `to` counts as added. */
+    input: InWorkspace & { readonly from?: string; readonly to: string; readonly folder: string };
+    answer: {
+      readonly folders: readonly FolderChanges[];
+      /** The changes that lie in the folder itself. */
+      readonly rows: readonly ChangeRow[];
+      /** There are more folders or rows. */
+      readonly isCut: boolean;
+    };
+  };
   /** Predicts the writes of a restore of these paths (`.`: all) and the local changes that it replaces. */
   'history.planRestore': {
     input: InWorkspace & { readonly commit: string; readonly paths: readonly string[] };
@@ -71,6 +83,20 @@ export interface HistoryRequests {
     };
     answer: { readonly base64: string };
   };
+}
+
+/** What changed below one folder. A renamed file counts where it is now. */
+export interface FolderChanges {
+  /** Relative, with a slash at its end. */
+  readonly name: string;
+  readonly added: number;
+  readonly modified: number;
+  readonly deleted: number;
+  readonly renamed: number;
+  /** Changes of modes and times. */
+  readonly other: number;
+  /** The size of added and modified files. */
+  readonly bytes: number;
 }
 
 /** How far a reading of `history.ofPath` has come. */

@@ -87,6 +87,25 @@ describe('history', () => {
       });
   });
 
+  it('sums the changes of two commits by folder, or all files of one', async () => {
+    await pushTwice();
+    const { client } = fixture;
+    const none = { added: 0, modified: 0, deleted: 0, renamed: 0, other: 0, bytes: 0 };
+    const ask = (folder: string) => client.ask('history.folders', { root, from: 'v1', to: 'main', folder });
+    expect(await ask('')).toMatchObject({
+      folders: [{ ...none, name: 'folder/', added: 1, deleted: 1 }],
+      rows: [{ change: 'modified', path: 'a.txt' }],
+      isCut: false,
+    });
+    expect((await ask('folder/')).folders).toMatchObject([{ name: 'deep/', added: 1, deleted: 1 }]);
+    const bytes = 2 + Buffer.from(PIXEL, 'base64').length;
+    expect(await client.ask('history.folders', { root, to: 'v1', folder: '' })).toMatchObject({
+      folders: [{ ...none, name: 'folder/', added: 2, bytes }],
+      rows: [{ change: 'added', path: 'a.txt' }],
+    });
+    await expect(ask('folder')).rejects.toMatchObject({ code: 'usage' });
+  });
+
   it('compares two commits, cut at a limit', async () => {
     await pushTwice();
     const compare = (limit: number) =>

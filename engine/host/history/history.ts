@@ -13,14 +13,15 @@ import { findSoleCommits } from '../../jobs/history/sole-commits.ts';
 import { readForgotten, whileKept } from '../../jobs/retention/forgotten.ts';
 import { NO_CHANGES } from '../../jobs/session/no-changes.ts';
 import { resolveContent } from '../../jobs/session/resolve-commit.ts';
-import type { CommitHash } from '../../model/entry.ts';
+import type { CommitHash, Entry } from '../../model/entry.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { listRefs } from '../../repository/refs.ts';
 import { checkSafePath } from '../check-path.ts';
-import { type HandlersOf, jobContextOf } from '../port/host-call.ts';
+import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { previewEntry } from '../preview/preview-sources.ts';
 import { type Commits, withCommits } from '../repository-read.ts';
 import { readFileBytes } from './file-bytes.ts';
+import { createFolderSums } from './folder-changes.ts';
 import { changeRef, planSwitch } from './refs.ts';
 
 /** The most commits that are read for the history of one path. Each costs a request. */
@@ -52,6 +53,12 @@ export const HISTORY: HandlersOf<'history'> = {
     });
     const { changes } = await diff(context, { from, to });
     return { changes, rows, isCut };
+  },
+
+  'history.folders': async ({ folder, from, root, to }, call) => {
+    const sums = createFolderSums(folder);
+    await eachChange({ root, from, to, prefix: folder }, call, sums.add);
+    return sums.answer;
   },
 
   'history.planRestore': async ({ commit, paths, root }, call) => {
@@ -109,6 +116,43 @@ export const HISTORY: HandlersOf<'history'> = {
   },
   'history.bytes': readFileBytes,
 };
+
+interface ComparedCommits {
+  readonly root: string;
+  /** Undefined: all of `to` is new. */
+  readonly from: string | undefined;
+  readonly to: string;
+  /** Changes of other paths may be left out. */
+  readonly prefix: string;
+}
+
+/** In the order of their paths. */
+async function eachChange(
+  { from, prefix, root, to }: ComparedCommits,
+  call: HostCall,
+  visit: (row: ChangeRow) => void,
+): Promise<void> {
+  if (from === undefined)
+    return withCommits(jobContextOf(call, root), async ({ fetch, session, store }) => {
+      const commit = await fetch(await resolveContent(session, store, to));
+      for await (const entries of readEntries(store, commit, { signal: call.signal, prefix }))
+        for (const entry of entries) visit(addedRow(entry));
+    });
+  const { diff } = await import('../../jobs/working-copy/diff.ts');
+  const context = jobContextOf(call, root, {
+    emit: (event) => {
+      if (event.type !== 'change') return call.emit(event);
+      const { type: _type, ...row } = event;
+      visit(row);
+    },
+  });
+  await diff(context, { from, to });
+}
+
+function addedRow(entry: Entry): ChangeRow {
+  const { kind, path } = entry;
+  return { change: 'added', path, kind, sizeBytes: kind === 'file' ? entry.sizeBytes : 0 };
+}
 
 interface Refs {
   readonly refs: readonly RefRow[];
@@ -180,9 +224,7 @@ async function readAdded(
   for await (const entries of readEntries(store, commit, { signal, prefetch: 1 })) {
     for (const entry of entries) {
       if (rows.length === limit) return { changes, rows, isCut: true };
-      const { kind, path } = entry;
-      const sizeBytes = kind === 'file' ? entry.sizeBytes : 0;
-      rows.push({ change: 'added', path, kind, sizeBytes });
+      rows.push(addedRow(entry));
     }
   }
   return { changes, rows, isCut: false };

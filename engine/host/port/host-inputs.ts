@@ -295,6 +295,12 @@ export const HOST_INPUTS: Inputs = {
     to: filled,
     limit: upTo(COMMITS_MAX),
   }),
+  'history.folders': v.strictObject({
+    ...inWorkspace,
+    from: v.exactOptional(filled),
+    to: filled,
+    folder: v.pipe(text, v.regex(/^$|\/$/, 'it must end in a slash')),
+  }),
   'history.planRestore': v.strictObject({ ...inWorkspace, commit: filled, paths }),
   'history.placeRef': v.strictObject({ ...namedRef, commit: filled, at: v.exactOptional(filled) }),
   'history.renameRef': v.strictObject({ ...namedRef, to: filled, at: filled }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { copyOrders } from './copy-orders.ts';
-import { localLocation, remoteRoot } from './places.ts';
+import { localLocation, remoteRoot, versionOf } from './places.ts';
 
 const from = localLocation('/data');
 const into = { root: remoteRoot({ name: 'lab', url: 's3://bucket', of: 'user' }), folder: 'raw/' };
@@ -24,6 +24,20 @@ describe('A selection in a pane', () => {
     }
     expect(together.flatMap((order) => ('names' in order ? order.names : []))).toEqual(names);
     expect(orders.at(-1)).toMatchObject({ source: '/data/runs/', destination: 'lab:raw/runs/' });
+  });
+
+  it('of a version keeps links as links, and the folders of what a search found', () => {
+    const version = { root: versionOf('birds', 'v1'), folder: 'photos/' };
+    const paths = ['2024/1.jpg', 'newest', 'herons/old/'];
+    expect(copyOrders({ from: version, paths, links: ['newest'] }, into)).toEqual([
+      {
+        kind: 'copy',
+        source: 'birds@v1:photos/',
+        destination: 'lab:raw/',
+        names: ['2024/1.jpg', 'newest'],
+      },
+      { kind: 'copy', source: 'birds@v1:photos/herons/old/', destination: 'lab:raw/herons/old/' },
+    ]);
   });
 
   it('gets a transfer per link, because a link is only followed when named alone', () => {

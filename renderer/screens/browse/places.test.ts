@@ -3,6 +3,7 @@ import {
   below,
   crumbsOf,
   describeLocation,
+  isFixed,
   isTypable,
   linkedRoot,
   localLocation,
@@ -12,6 +13,7 @@ import {
   remoteRoot,
   rootKey,
   rootsOf,
+  versionOf,
 } from './places.ts';
 
 describe('A place of a pane', () => {
@@ -34,6 +36,20 @@ describe('A place of a pane', () => {
     expect(placeOf({ root: remoteRoot({ name: 'x', url: '/srv/x', of: '/work' }), folder: 'a b/' })).toBe(
       '/srv/x/a b/',
     );
+  });
+
+  it('is a part of a version, by the name or the URL of its repository', () => {
+    const named = versionOf('birds', 'v1');
+    expect(placeOf({ root: named, folder: 'a b/' }, '1.txt')).toBe('birds@v1:a b/1.txt');
+    const url = versionOf('s3://data/birds?region=x', 'main');
+    const place = placeOf({ root: url, folder: 'a b/' });
+    expect(place).toBe('s3://data/birds?region=x&ref=main&path=a+b%2F');
+    expect(describeLocation({ root: url, folder: 'a b/' })).toBe('birds@main:a b/');
+    expect(placeOf({ root: versionOf('/srv/50% birds', 'main'), folder: '' })).toBe(
+      'file:///srv/50%25%20birds?ref=main&path=',
+    );
+    for (const root of [named, url]) expect(linkedRoot([], rootKey(root))).toEqual(root);
+    expect(isFixed({ root: url, folder: '' })).toBe(true);
   });
 
   it('is shown as people write it', () => {

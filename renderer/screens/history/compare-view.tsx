@@ -4,10 +4,10 @@ import { useMemo, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
-import type { ChangeTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { ChangeMark, changeWord } from '../../design/badge.tsx';
 import { Button } from '../../design/controls/button.tsx';
+import { Segmented } from '../../design/controls/choices.tsx';
 import { type Choice, Select } from '../../design/controls/field.tsx';
 import { ContextMenu, keyOfRow } from '../../design/overlays/context-menu.tsx';
 import { EmptyState, Notice } from '../../design/states.tsx';
@@ -16,7 +16,9 @@ import { useAsk } from '../../host/use-host.tsx';
 import { useTokenPx } from '../../shell/appearance/density.ts';
 import { subjectOfVersion } from '../file-menu/file-subject.ts';
 import { useFileMenu } from '../file-menu/use-file-menu.tsx';
+import { ChangeCounts } from './change-counts.tsx';
 import { FileDialog, type FileDialogProps } from './file-dialog.tsx';
+import { FolderChangesView } from './folder-changes-view.tsx';
 
 const ROWS_MAX = 500;
 
@@ -31,20 +33,16 @@ export interface CompareViewProps {
 }
 
 export function CompareView({ root, from, to, choices, onFrom }: CompareViewProps) {
-  const rowHeight = useTokenPx('--entry-height');
-  const layout = useMemo(() => ({ rowHeight }), [rowHeight]);
+  const freshMs = isFixed(to) && (from === undefined || isFixed(from)) ? 60_000 : 0;
   const compared = useAsk(
     'history.compare',
     { root, to, limit: ROWS_MAX, ...(from === undefined ? {} : { from }) },
-    { freshMs: isFixed(to) && (from === undefined || isFixed(from)) ? 60_000 : 0 },
+    { freshMs },
   );
+  const [by, setBy] = useState<By>('files');
   const [file, setFile] = useState<Sides>();
-  const { dialogs, menuOf } = useFileMenu();
-  const menuAt = (element: Element) => {
-    const row = compared.data?.rows.find(({ path }) => path === keyOfRow(element));
-    return row && menuOf(subjectOfVersion(root, row.path, to));
-  };
   const totals = compared.data?.changes;
+  const look = (row: ChangeRow): void => setFile(sidesOf(row, from, to));
   return (
     <div className="compare">
       <div className="row compare-head">
@@ -57,63 +55,97 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
             onChange={onFrom}
           />
         )}
-        {totals && <Totals totals={totals} />}
+        {totals && <ChangeCounts counts={totals} />}
+        <Segmented label="Changes listed by" size="small" choices={WAYS} value={by} onChange={setBy} />
       </div>
-      <AnswerState
-        of={compared}
-        label="Comparing"
-        title={from === undefined ? 'Cannot read the commit' : 'Cannot compare the commits'}
-      />
-      {compared.data?.rows.length === 0 && (
-        <EmptyState icon="check" title="No difference">
-          Both have the same files.
-        </EmptyState>
-      )}
-      {compared.data !== undefined && compared.data.rows.length > 0 && (
-        <ContextMenu actionsAt={menuAt}>
-          <Virtualizer layout={ListLayout} layoutOptions={layout}>
-            <GridList
-              className="compare-list"
-              aria-label="Differences"
-              items={compared.data.rows.map((row) => ({ id: row.path, row }))}
-              onAction={(path) => {
-                const row = compared.data.rows.find((one) => one.path === path);
-                if (row && row.kind !== 'folder') setFile(sidesOf(row, from, to));
-              }}
-            >
-              {({ row }) => (
-                <GridListItem className="compare-item" textValue={`${changeWord(row.change)} ${row.path}`}>
-                  <ChangeMark change={row.change} />
-                  <span className="cut grow" title={row.path}>
-                    {row.fromPath !== undefined && <span className="faint">{row.fromPath} to </span>}
-                    {row.path}
-                  </span>
-                  <span className="small faint">{row.kind === 'file' ? formatBytes(row.sizeBytes) : ''}</span>
-                  {row.kind !== 'folder' && (
-                    <Button
-                      size="small"
-                      look="quiet"
-                      aria-label={`Preview ${row.path}`}
-                      onPress={() => setFile(sidesOf(row, from, to))}
-                    >
-                      Preview
-                    </Button>
-                  )}
-                </GridListItem>
-              )}
-            </GridList>
-          </Virtualizer>
-        </ContextMenu>
-      )}
-      {compared.data?.isCut && (
-        <Notice>
-          The first {formatCount(ROWS_MAX)} {from === undefined ? 'files' : 'differences'} are listed. The
-          counts include all.
-        </Notice>
+      {by === 'folders' ? (
+        <FolderChangesView key={`${from} ${to}`} {...{ root, from, to, freshMs }} onLook={look} />
+      ) : (
+        <>
+          <AnswerState
+            of={compared}
+            label="Comparing"
+            title={from === undefined ? 'Cannot read the commit' : 'Cannot compare the commits'}
+          />
+          {compared.data && <Differences root={root} to={to} rows={compared.data.rows} onLook={look} />}
+          {compared.data?.isCut && (
+            <Notice>
+              The first {formatCount(ROWS_MAX)} {from === undefined ? 'files' : 'differences'} are listed. The
+              counts include all.
+            </Notice>
+          )}
+        </>
       )}
       {file && <FileDialog root={root} {...file} onClose={() => setFile(undefined)} />}
-      {dialogs}
     </div>
+  );
+}
+
+type By = 'files' | 'folders';
+
+const WAYS: readonly { readonly id: By; readonly label: string }[] = [
+  { id: 'files', label: 'Files' },
+  { id: 'folders', label: 'Folders' },
+];
+
+interface DifferencesProps extends Pick<CompareViewProps, 'root' | 'to'> {
+  readonly rows: readonly ChangeRow[];
+  readonly onLook: (row: ChangeRow) => void;
+}
+
+function Differences({ root, to, rows, onLook }: DifferencesProps) {
+  const rowHeight = useTokenPx('--entry-height');
+  const layout = useMemo(() => ({ rowHeight }), [rowHeight]);
+  const { dialogs, menuOf } = useFileMenu();
+  if (rows.length === 0)
+    return (
+      <EmptyState icon="check" title="No difference">
+        Both have the same files.
+      </EmptyState>
+    );
+  return (
+    <>
+      <ContextMenu
+        actionsAt={(element) => {
+          const row = rows.find(({ path }) => path === keyOfRow(element));
+          return row && menuOf(subjectOfVersion(root, row.path, to));
+        }}
+      >
+        <Virtualizer layout={ListLayout} layoutOptions={layout}>
+          <GridList
+            className="compare-list"
+            aria-label="Differences"
+            items={rows.map((row) => ({ id: row.path, row }))}
+            onAction={(path) => {
+              const row = rows.find((one) => one.path === path);
+              if (row && row.kind !== 'folder') onLook(row);
+            }}
+          >
+            {({ row }) => <DifferenceItem row={row} onLook={onLook} />}
+          </GridList>
+        </Virtualizer>
+      </ContextMenu>
+      {dialogs}
+    </>
+  );
+}
+
+function DifferenceItem({ row, onLook }: { readonly row: ChangeRow } & Pick<DifferencesProps, 'onLook'>) {
+  const { change, fromPath, kind, path, sizeBytes } = row;
+  return (
+    <GridListItem id={path} className="compare-item" textValue={`${changeWord(change)} ${path}`}>
+      <ChangeMark change={change} />
+      <span className="cut grow" title={path}>
+        {fromPath !== undefined && <span className="faint">{fromPath} to </span>}
+        {path}
+      </span>
+      <span className="small faint">{kind === 'file' ? formatBytes(sizeBytes) : ''}</span>
+      {kind !== 'folder' && (
+        <Button size="small" look="quiet" aria-label={`Preview ${path}`} onPress={() => onLook(row)}>
+          Preview
+        </Button>
+      )}
+    </GridListItem>
   );
 }
 
@@ -129,18 +161,4 @@ function sidesOf({ change, fromPath, path }: ChangeRow, from: string | undefined
     ...(change === 'added' || from === undefined ? {} : { before: { path: fromPath ?? path, commit: from } }),
     ...(change === 'deleted' ? {} : { after: { path, commit: to } }),
   };
-}
-
-function Totals({ totals }: { readonly totals: ChangeTotals }) {
-  const counts = (['added', 'modified', 'deleted', 'renamed'] as const).filter((kind) => totals[kind] > 0);
-  return (
-    <ul className="compare-totals">
-      {counts.map((kind) => (
-        <li key={kind} className={`is-${kind}`}>
-          {formatCount(totals[kind])} {changeWord(kind).toLowerCase()}
-        </li>
-      ))}
-      {totals.bytes > 0 && <li className="faint">{formatBytes(totals.bytes)}</li>}
-    </ul>
-  );
 }

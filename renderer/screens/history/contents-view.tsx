@@ -2,12 +2,11 @@
  * The contents of a commit, by the list of Browse: folder by folder, or found by name. Entries are previewed,
  * restored into the workspace, and copied out.
  */
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Search } from '../../design/controls/field.tsx';
-import { focusIfLost } from '../../design/controls/focus-if-lost.ts';
 import { ContextMenu } from '../../design/overlays/context-menu.tsx';
 import { EmptyState, Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
@@ -28,6 +27,7 @@ import { useFileMenu } from '../file-menu/use-file-menu.tsx';
 import { CopyOutDialog } from '../versions/copy-out-dialog.tsx';
 import { S3Dialog } from '../versions/s3-dialog.tsx';
 import { FileDialog } from './file-dialog.tsx';
+import { crumbsOfFolder, useFocusInside } from './folder-crumbs.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { useTypedSearch } from './use-typed-search.ts';
 
@@ -312,21 +312,4 @@ function ContentsDialogs({ root, commit, location, chosen, asked, onClose }: Con
         />
       );
   }
-}
-
-/** When a folder opens, its row goes, and the focus with it. The folder's list gets it, or else its name. */
-function useFocusInside(folder: string, isPending: boolean): RefObject<HTMLDivElement | null> {
-  const view = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (folder === '' || isPending) return;
-    const find = (what: string) => view.current?.querySelector<HTMLElement>(what);
-    focusIfLost(() => find('[role="grid"]') ?? find('[aria-current]'));
-  }, [folder, isPending]);
-  return view;
-}
-
-function crumbsOfFolder(folder: string): { readonly key: string; readonly name: string }[] {
-  const parts = folder.split('/').filter(Boolean);
-  const below = parts.map((name, index) => ({ key: `${parts.slice(0, index + 1).join('/')}/`, name }));
-  return [{ key: '', name: 'Top' }, ...below];
 }

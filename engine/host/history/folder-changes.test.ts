@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { ChangeRow } from '../../api/host/changes.ts';
+import { createFolderSums } from './folder-changes.ts';
+
+const row = (change: ChangeRow['change'], path: string, sizeBytes = 10): ChangeRow => ({
+  change,
+  path,
+  kind: 'file',
+  sizeBytes,
+});
+
+describe('the sums of changes by folder', () => {
+  it('count all below each folder of the level, and list what lies in it', () => {
+    const sums = createFolderSums('a/');
+    for (const one of [
+      row('added', 'a/b/1.txt'),
+      row('modified', 'a/b/c/2.txt', 5),
+      row('mode', 'a/b/c/3.txt'),
+      row('deleted', 'a/d/4.txt'),
+      row('renamed', 'a/d/5.txt'),
+      row('added', 'a/own.txt'),
+      row('added', 'ab/other.txt'),
+    ])
+      sums.add(one);
+    const none = { added: 0, modified: 0, deleted: 0, renamed: 0, other: 0, bytes: 0 };
+    expect(sums.answer).toEqual({
+      folders: [
+        { ...none, name: 'b/', added: 1, modified: 1, other: 1, bytes: 15 },
+        { ...none, name: 'd/', deleted: 1, renamed: 1 },
+      ],
+      rows: [row('added', 'a/own.txt')],
+      isCut: false,
+    });
+  });
+
+  it('say when there are more folders or files than they list', () => {
+    const folders = createFolderSums('');
+    for (let at = 0; at < 1_001; at += 1) folders.add(row('added', `${at}/x`));
+    folders.add(row('added', '0/y'));
+    expect(folders.answer.folders).toHaveLength(1_000);
+    expect(folders.answer.folders[0]?.added).toBe(2);
+    expect(folders.answer.isCut).toBe(true);
+    const files = createFolderSums('');
+    for (let at = 0; at < 501; at += 1) files.add(row('added', `${at}`));
+    expect(files.answer).toMatchObject({ isCut: true, rows: { length: 500 } });
+  });
+});

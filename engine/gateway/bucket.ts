@@ -35,8 +35,8 @@ export interface KeyListing {
   readonly startAfter?: string;
   readonly continuesAfter?: string;
   readonly limit: number;
-  /** The commit that the first page of this listing saw. */
-  readonly commit?: string;
+  /** Where the page before ended. */
+  readonly pinned?: PinnedRef;
 }
 
 export interface KeyPage {
@@ -44,7 +44,14 @@ export interface KeyPage {
   readonly keys: readonly BucketKey[];
   /** The last one. Absent on the last page. */
   readonly next?: string;
-  readonly commit?: string;
+  /** The version in which the page ended, if it was in one. */
+  readonly pinned?: PinnedRef;
+}
+
+/** A listing goes on in the commit in which it began, also if the ref has moved or is gone. */
+export interface PinnedRef {
+  readonly ref: string;
+  readonly commit: string;
 }
 
 export class Bucket {
@@ -72,7 +79,8 @@ export class Bucket {
   async locate(key: string): Promise<Located | undefined> {
     for await (const ref of this.#candidates(key)) {
       const found = await this.#commits.fetch(ref);
-      if (found?.hash) return { version: await this.#open(found.hash), ref, path: key.slice(ref.length + 1) };
+      if (found?.hash)
+        return { version: await this.#versions.open(found.hash), ref, path: key.slice(ref.length + 1) };
     }
     return undefined;
   }
@@ -89,13 +97,18 @@ export class Bucket {
   }
 
   async list(listing: KeyListing): Promise<KeyPage> {
-    const inside = await this.locate(listing.prefix);
+    const { pinned, prefix } = listing;
+    const isPinned = pinned !== undefined && prefix.startsWith(`${pinned.ref}/`);
+    const inside = isPinned ? await this.#openPinned(pinned, prefix) : await this.locate(prefix);
     return inside ? this.#listVersion(inside, listing) : this.#listRefs(listing);
   }
 
-  async #listVersion({ path, ref, version: latest }: Located, listing: KeyListing): Promise<KeyPage> {
-    const { commit, continuesAfter, isFolded, limit, startAfter } = listing;
-    const version = commit === undefined ? latest : await this.#open(commitOf(commit));
+  async #openPinned({ commit, ref }: PinnedRef, key: string): Promise<Located> {
+    return { version: await this.#versions.open(commitOf(commit)), ref, path: key.slice(ref.length + 1) };
+  }
+
+  async #listVersion({ path, ref, version }: Located, listing: KeyListing): Promise<KeyPage> {
+    const { continuesAfter, isFolded, limit, startAfter } = listing;
     const base = `${ref}/`;
     const page = await version.list({
       prefix: path,
@@ -109,14 +122,16 @@ export class Bucket {
     const folders = page.folders.map((folder) => ({ key: base + folder }));
     return {
       keys: inOrder([...files, ...folders]),
-      commit: version.hash,
-      ...(page.next !== undefined && { next: base + page.next }),
+      ...(page.next !== undefined && {
+        next: base + page.next,
+        pinned: { ref, commit: version.hash },
+      }),
     };
   }
 
   /** Names of refs, or with no delimiter the files of all of them. */
   async #listRefs(listing: KeyListing): Promise<KeyPage> {
-    const { continuesAfter, isFolded, limit, prefix, startAfter = '' } = listing;
+    const { continuesAfter, isFolded, limit, pinned, prefix, startAfter = '' } = listing;
     const keys: BucketKey[] = [];
     const after = continuesAfter ?? startAfter;
     for (const name of await this.refNames()) {
@@ -130,12 +145,13 @@ export class Bucket {
         continue;
       }
       if (comparePaths(base, after) < 0 && !after.startsWith(base)) continue;
-      const located = await this.locate(base);
+      const isPinned = pinned?.ref === name;
+      const located = isPinned ? await this.#openPinned(pinned, base) : await this.locate(base);
       if (!located) continue;
       const rest = { prefix: base, isFolded, limit: limit - keys.length };
       const page = await this.#listVersion(located, { ...rest, startAfter: after });
       keys.push(...page.keys);
-      if (page.next !== undefined) return { keys, next: page.next };
+      if (page.next !== undefined) return { ...page, keys };
     }
     return { keys };
   }
@@ -172,10 +188,6 @@ export class Bucket {
         return undefined;
       throw error;
     }
-  }
-
-  #open(hash: CommitHash): Promise<Version> {
-    return this.#versions.open(hash);
   }
 }
 

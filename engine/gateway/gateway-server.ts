@@ -7,9 +7,10 @@ import { once, setMaxListeners } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { untilAborted } from '../base/abort.ts';
+import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
 import { loadContentTypes } from '../jobs/trees/move/object-content-type.ts';
+import { isLoopback } from '../remotes/remote-url.ts';
 import type { Bucket, Located } from './bucket.ts';
 import { answerList } from './list-answer.ts';
 import { answerObject } from './object-answer.ts';
@@ -52,6 +53,7 @@ const CONNECTIONS_MAX = 1_024;
 const HEAD_BYTES_MAX = 32 * 1024;
 const KEEP_ALIVE_MS = 60_000;
 const KEY_BYTES_MAX = 1_024 + 256;
+const LOCAL_HOST = '.localhost';
 const REGION = 'us-east-1';
 const NAMESPACE = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
@@ -179,16 +181,18 @@ function sendXml(response: ServerResponse, status: number, text: string, isHead 
 async function answer(options: GatewayOptions, call: Call): Promise<void> {
   const { buckets, clock, keys } = options;
   const { headers, method = '', url = '' } = call.request;
+  const host = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   const query = mark < 0 ? '' : url.slice(mark + 1);
   if (!path.startsWith('/')) throw new S3Error('InvalidURI', 'The URI must be a path.');
   if (keys) checkSignature({ method, path, query, headers }, keys, clock.nowMs());
+  else checkHost(host);
   if (method !== 'GET' && method !== 'HEAD')
     throw new S3Error('AccessDenied', 'This endpoint is read-only: push to the repository with Dray.');
   const parameters = new Map(queryPairs(query));
-  const [bucketName, key] = split(buckets, decodeUri(path), headers.host);
-  if (bucketName === '') return sendXml(call.response, 200, listBuckets(buckets));
+  const [bucketName, key] = split(buckets, decodeUri(path), host);
+  if (bucketName === '' && key === '') return sendXml(call.response, 200, listBuckets(buckets));
   const bucket = buckets.get(bucketName);
   if (!bucket) throw new S3Error('NoSuchBucket', `There is no bucket ${bucketName}.`);
   for (const name of parameters.keys())
@@ -203,14 +207,26 @@ async function answer(options: GatewayOptions, call: Call): Promise<void> {
   sendXml(call.response, 200, await answerList(bucket, parameters));
 }
 
-/** The bucket is the first part of the path, or of the host: `bucket.localhost`. */
+/** A page of the web that calls its own name this machine could otherwise read what needs no signature. */
+function checkHost(host: string): void {
+  if (host === '' || isLoopback(host) || host.endsWith(LOCAL_HOST)) return;
+  throw new S3Error(
+    'AccessDenied',
+    'Without signatures, this endpoint answers to names of this machine only.',
+  );
+}
+
+/**
+ * The bucket is the first part of the path, or the name before `.localhost`. A gateway with another name of
+ * several parts may have a bucket that is called as the first of them.
+ */
 function split(
   buckets: GatewayOptions['buckets'],
   path: string,
-  host = '',
+  host: string,
 ): readonly [bucket: string, key: string] {
-  const [label = '', ...rest] = host.replace(/:\d+$/, '').split('.');
-  if (rest.length > 0 && buckets.has(label)) return [label, path.slice(1)];
+  const label = host.endsWith(LOCAL_HOST) ? host.slice(0, -LOCAL_HOST.length) : '';
+  if (buckets.has(label)) return [label, path.slice(1)];
   const slash = path.indexOf('/', 1);
   return slash < 0 ? [path.slice(1), ''] : [path.slice(1, slash), path.slice(slash + 1)];
 }
@@ -259,8 +275,9 @@ async function sendFile(
     if (!response.headersSent) head();
     left -= bytes.length;
     if (left === 0) response.end(bytes);
-    else if (!response.write(bytes)) await Promise.race([once(response, 'drain'), untilAborted(signal)]);
+    else if (!response.write(bytes)) await once(response, 'drain', { signal });
   }
+  if (left > 0) throw new DrayError('damaged', `${entry.path} is shorter than its commit says.`);
 }
 
 function listBuckets(buckets: GatewayOptions['buckets']): string {

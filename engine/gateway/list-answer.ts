@@ -1,4 +1,5 @@
 /** ListObjects, of both versions: the request's parameters, and the document that answers them. */
+import * as v from 'valibot';
 import { EMPTY_BLOB } from '../model/entry.ts';
 import { encodeKey } from '../remotes/s3/signature.ts';
 import type { Bucket, BucketKey, KeyListing, KeyPage } from './bucket.ts';
@@ -51,22 +52,21 @@ function invalid(name: string, what: string): S3Error {
 }
 
 /** Holds no state of the gateway, so another one can answer the next page, also after a restart. */
-function formatToken({ commit, next }: KeyPage): string {
-  return Buffer.from(JSON.stringify([next, commit ?? ''])).toString('base64url');
+function formatToken({ next = '', pinned }: KeyPage): string {
+  const parts = pinned ? [next, pinned.ref, pinned.commit] : [next];
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-function parseToken(token: string): Pick<KeyListing, 'commit' | 'continuesAfter'> {
+const tokenSchema = v.union([v.tuple([v.string()]), v.tuple([v.string(), v.string(), v.string()])]);
+
+function parseToken(token: string): Pick<KeyListing, 'continuesAfter' | 'pinned'> {
   try {
     const parts: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());
-    if (Array.isArray(parts) && parts.length === 2) {
-      const [continuesAfter, commit] = parts as unknown[];
-      if (typeof continuesAfter === 'string' && typeof commit === 'string')
-        return { continuesAfter, ...(commit !== '' && { commit }) };
-    }
+    const [continuesAfter, ref, commit] = v.parse(tokenSchema, parts);
+    return { continuesAfter, ...(ref !== undefined && commit !== undefined && { pinned: { ref, commit } }) };
   } catch {
-    // Told below.
+    throw invalid('continuation-token', 'is not one of this gateway');
   }
-  throw invalid('continuation-token', 'is not one of this gateway');
 }
 
 interface Listed {

@@ -62,8 +62,17 @@ export function asS3Error(error: unknown): S3Error | undefined {
   }
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const UNWRITABLE = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
+
 export function errorDocument({ code, message }: S3Error, resource: string, requestId: string): string {
-  const fields = { Code: code, Message: message, Resource: resource, RequestId: requestId };
+  // No form of a control character is allowed in XML 1.0, and clients that fail to parse it lose the code.
+  const fields = {
+    Code: code,
+    Message: message.replace(UNWRITABLE, '\ufffd'),
+    Resource: resource,
+    RequestId: requestId,
+  };
   const inner = Object.entries(fields).map(([name, text]) => `<${name}>${escapeXml(text)}</${name}>`);
   return `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${inner.join('')}</Error>`;
 }

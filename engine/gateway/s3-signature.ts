@@ -8,7 +8,7 @@ import {
   ALGORITHM,
   deriveSigningKey,
   encodeKey,
-  encodeUri,
+  encodePairs,
   type SigningKey,
   signatureOf,
   UNSIGNED_PAYLOAD,
@@ -143,11 +143,7 @@ function expectedSignature(
   { date, payloadHash, region, signedHeaders, time }: Claim,
   secret: string,
 ): string {
-  const query = parameters
-    .filter(([name]) => name !== 'X-Amz-Signature')
-    .map(([name, value]) => `${encodeUri(name)}=${encodeUri(value)}`)
-    .sort()
-    .join('&');
+  const query = encodePairs(parameters.filter(([name]) => name !== 'X-Amz-Signature'));
   const lines = signedHeaders.map((name) => `${name}:${withoutSpareSpaces(headerOf(headers, name) ?? '')}\n`);
   const canonical = {
     method,
@@ -191,7 +187,7 @@ export function decodeUri(text: string): string {
 }
 
 function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
-  const value = headers[name];
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return Array.isArray(value) ? value.join(',') : value;
 }
 

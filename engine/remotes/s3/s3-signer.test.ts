@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Sha256 } from './aws-sha256.fixture.ts';
 import type { Credentials } from './keys/credentials.ts';
 import { createSigner, encodeQuery, type UnsignedRequest } from './s3-signer.ts';
 import { encodeKey, UNSIGNED_PAYLOAD } from './signature.ts';
@@ -188,46 +189,6 @@ async function signedByAws(
     { signingDate: new Date(nowMs), signingRegion },
   );
   return signed.headers;
-}
-
-/** In the shape that AWS's signer wants. An HMAC is written out from its definition (RFC 2104). */
-class Sha256 {
-  readonly #parts: Uint8Array[] = [];
-  readonly #key: Uint8Array | undefined;
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#key = secret === undefined ? undefined : bytesOf(secret);
-  }
-  update(data: string | ArrayBuffer | ArrayBufferView): void {
-    this.#parts.push(bytesOf(data));
-  }
-  async digest(): Promise<Uint8Array> {
-    const message = Buffer.concat(this.#parts);
-    if (!this.#key) return digestOf(message);
-    const block = Buffer.alloc(64);
-    block.set(this.#key.byteLength > 64 ? digestOf(this.#key) : this.#key);
-    const inner = digestOf(
-      block.map((byte) => byte ^ 0x36),
-      message,
-    );
-    return digestOf(
-      block.map((byte) => byte ^ 0x5c),
-      inner,
-    );
-  }
-  reset(): void {
-    this.#parts.length = 0;
-  }
-}
-
-function digestOf(...parts: readonly Uint8Array[]): Uint8Array {
-  return createHash('sha256').update(Buffer.concat(parts)).digest();
-}
-
-function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
-  if (typeof data === 'string') return Buffer.from(data);
-  return ArrayBuffer.isView(data)
-    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-    : new Uint8Array(data);
 }
 
 function sha256(content: string): string {

@@ -8,7 +8,7 @@ import type { CredentialSource, Credentials } from './keys/credentials.ts';
 import {
   ALGORITHM,
   deriveSigningKey,
-  encodeUri,
+  encodePairs,
   type SigningKey,
   signatureOf,
   withoutSpareSpaces,
@@ -103,11 +103,7 @@ function createTimeStamp(): (timeMs: number) => string {
   };
 }
 
-/** Ordered by the encoded names, as the signature needs. '' without any. */
+/** As it is signed. '' without any. */
 export function encodeQuery(query: Readonly<Record<string, string>>): string {
-  const names = Object.keys(query);
-  if (names.length === 0) return '';
-  const pairs = names.map((name) => [encodeUri(name), encodeUri(query[name] as string)] as const);
-  if (pairs.length > 1) pairs.sort(([one], [other]) => (one < other ? -1 : 1));
-  return pairs.map(([name, value]) => `${name}=${value}`).join('&');
+  return encodePairs(Object.entries(query));
 }

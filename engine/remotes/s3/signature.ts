@@ -63,7 +63,16 @@ export function encodeUri(text: string): string {
   );
 }
 
-/** The same, but keeps slashes. */
+/** A query, ordered by the encoded names as the signature needs it. '' without any. */
+export function encodePairs(pairs: readonly (readonly [name: string, value: string])[]): string {
+  if (pairs.length === 0) return '';
+  const encoded = pairs.map(([name, value]) => [encodeUri(name), encodeUri(value)] as const);
+  if (encoded.length > 1)
+    encoded.sort(([one, a], [other, b]) => (one < other || (one === other && a < b) ? -1 : 1));
+  return encoded.map(([name, value]) => `${name}=${value}`).join('&');
+}
+
+/** A path: as `encodeUri`, but keeps slashes. */
 export function encodeKey(key: string): string {
   return /^[\w.~/-]*$/.test(key) ? key : key.split('/').map(encodeUri).join('/');
 }

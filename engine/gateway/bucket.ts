@@ -9,8 +9,8 @@ import type { Version } from '../jobs/versions/version.ts';
 import { type CommitHash, comparePaths, type Entry } from '../model/entry.ts';
 import { S3Error } from './s3-error.ts';
 
-/** How long a name stands for the commit that it was last seen at. */
-const REF_MS = 1_000;
+/** How long a name stands for the commit that it was last seen at. The look-up takes the rest of a second. */
+const REF_MS = 900;
 const NAMES_MAX = 10_000;
 /** A commit that was asked for by its hash is looked for once, and so is what is no name at all. */
 const HASH = /^[0-9a-f]{64}$/;
@@ -69,6 +69,7 @@ export class Bucket {
     this.#commits = new LRUCache({
       max: NAMES_MAX,
       ttl: REF_MS,
+      ttlResolution: 0,
       perf: { now: nowMs },
       fetchMethod: async (ref) => ({ hash: await this.#resolve(ref) }),
       ignoreFetchAbort: true,
@@ -110,6 +111,8 @@ export class Bucket {
   async #listVersion({ path, ref, version }: Located, listing: KeyListing): Promise<KeyPage> {
     const { continuesAfter, isFolded, limit, startAfter } = listing;
     const base = `${ref}/`;
+    const after = continuesAfter ?? startAfter ?? '';
+    if (comparePaths(after, base) > 0 && !after.startsWith(base)) return { keys: [] };
     const page = await version.list({
       prefix: path,
       limit,

@@ -57,7 +57,10 @@ function formatToken({ next = '', pinned }: KeyPage): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-const tokenSchema = v.union([v.tuple([v.string()]), v.tuple([v.string(), v.string(), v.string()])]);
+const tokenSchema = v.union([
+  v.strictTuple([v.string()]),
+  v.strictTuple([v.string(), v.string(), v.string()]),
+]);
 
 function parseToken(token: string): Pick<KeyListing, 'continuesAfter' | 'pinned'> {
   try {

@@ -1,0 +1,115 @@
+/** A gateway in the process of the tests, commits for it, and requests that no client library has changed. */
+import { type IncomingHttpHeaders, request as send } from 'node:http';
+import { DrayError } from '../api/error.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { createVersions } from '../jobs/versions/open-versions.ts';
+import type { Reading } from '../jobs/versions/read-entry.ts';
+import type { CommitHash, Entry } from '../model/entry.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import { encodeCommit, storeCommit } from '../repository/commit.ts';
+import { totalsOfManifest } from '../repository/manifest/manifest.ts';
+import { moveRef, readRef } from '../repository/refs.ts';
+import { Bucket } from './bucket.ts';
+import { type Gateway, type GatewayOptions, startGateway } from './gateway-server.ts';
+
+const REPOSITORY = '11111111-2222-4333-8444-555555555555';
+
+/** @param entries In the order of their paths. */
+export async function writeCommit(store: ObjectStore, entries: readonly Entry[]): Promise<CommitHash> {
+  const manifest = { kind: 'inline', entries } as const;
+  const encoded = encodeCommit({
+    repository: REPOSITORY,
+    parents: [],
+    author: 'someone',
+    message: '',
+    time: '2026-01-01T00:00:00.000Z',
+    totals: totalsOfManifest(manifest),
+    manifest,
+  });
+  await storeCommit(store, encoded);
+  return encoded.hash;
+}
+
+/** @param name `heads/main`, for example. */
+export async function setRef(store: ObjectStore, name: string, commit: CommitHash): Promise<void> {
+  const current = await readRef(store, name);
+  const expected = current ? { etag: current.etag } : ({ absent: true } as const);
+  const { moved } = await moveRef(store, name, { commit, epoch: 0, repository: REPOSITORY }, expected);
+  if (!moved) throw new Error(`${name} was not moved.`);
+}
+
+export interface TestGateway extends Gateway {
+  readonly port: number;
+  /** Errors that its operator was told. */
+  readonly failures: unknown[];
+}
+
+/** Without signatures unless there are keys. */
+export async function openGateway(
+  stores: Readonly<Record<string, ObjectStore>>,
+  { reading, clock = systemClock, ...more }: Partial<GatewayOptions> & { readonly reading?: Reading } = {},
+): Promise<TestGateway> {
+  const failures: unknown[] = [];
+  const buckets = Object.entries(stores).map(([name, store]): [string, Bucket] => [
+    name,
+    new Bucket(name, createVersions(store, reading), () => clock.monotonicMs()),
+  ]);
+  const gateway = await startGateway({
+    host: '127.0.0.1',
+    port: 0,
+    buckets: new Map(buckets),
+    clock,
+    onFailure: (error) => failures.push(error),
+    ...more,
+  });
+  return { ...gateway, port: gateway.address.port, failures };
+}
+
+/** Stands still unless it is moved on. */
+export function createStillClock(): Clock & { moveOn(ms: number): void } {
+  let nowMs = Date.UTC(2026, 0);
+  return {
+    ...systemClock,
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    moveOn: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** The code of S3's error. */
+  readonly code: string | undefined;
+  /** The body ended before its length was reached. */
+  readonly isCut: boolean;
+}
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** @param path Sent as it is. */
+export function ask(port: number, path: string, options: AskOptions = {}): Promise<Answer> {
+  const { body, headers = {}, method = 'GET' } = options;
+  return new Promise((resolve, reject) => {
+    const asked = send({ host: '127.0.0.1', port, path, method, headers, agent: false }, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on('data', (piece: Buffer) => pieces.push(piece));
+      answer.on('error', () => {});
+      answer.on('close', () => {
+        const received = Buffer.concat(pieces);
+        const code = /<Error><Code>(\w+)</.exec(received.toString())?.[1];
+        const isCut = !answer.complete;
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: received, code, isCut });
+      });
+    });
+    asked.on('error', (cause) => reject(new DrayError('unreachable', cause.message, { cause })));
+    asked.end(body);
+  });
+}

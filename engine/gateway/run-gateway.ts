@@ -58,6 +58,7 @@ export async function runGateway(context: JobContext, request: GatewayRequest): 
     windowBytes: WINDOW_BYTES,
     ahead: new Budget(WINDOWS_AHEAD),
     contents: createDecodedContents(DECODED_BYTES),
+    doubtful: new Set(),
   };
   const counting: JobContext = {
     ...context,

@@ -57,7 +57,14 @@ export interface Reading {
   /** Reads in flight ahead of the one that is awaited. They take turns with those of other readers. */
   readonly ahead: Budget;
   readonly contents: DecodedContents;
+  /**
+   * Objects whose bytes were wrong when they were read in several windows. A cache may hold those bytes, so the
+   * next reader of such an object asks the store again.
+   */
+  readonly doubtful: Set<RemoteKey>;
 }
+
+const DOUBTFUL_MAX = 1_000;
 
 const WINDOW_BYTES = 8 * 1024 * 1024;
 const AHEAD_MAX = 4;
@@ -72,18 +79,20 @@ export async function* readEntryBytes(
   entry: FileEntry,
   { end, reading, signal, start = 0 }: EntryRange,
 ): AsyncGenerator<Uint8Array> {
-  const { ahead, contents, windowBytes } = reading ?? {
+  const how: Reading = reading ?? {
     windowBytes: WINDOW_BYTES,
     ahead: new Budget(1),
     contents: createDecodedContents(COMPRESSED_CONTENT_BYTES_MAX),
+    doubtful: new Set(),
   };
-  const windows = windowsOf(entry, start, end, windowBytes);
+  const { ahead } = how;
+  const windows = windowsOf(entry, start, end, how.windowBytes);
   const stop = new AbortController();
   const call = { signal: AbortSignal.any([signal, stop.signal]) };
   const queue: { readonly window: Window; readonly bytes: Promise<Uint8Array>; readonly isAhead: boolean }[] =
     [];
   const begin = (window: Window, isAhead: boolean) => {
-    const bytes = readWindow(store, window, contents, call);
+    const bytes = readWindow(store, window, how, call);
     // It is awaited later; until then, or after an early end, a failure must not count as unhandled.
     bytes.catch(() => {});
     queue.push({ window, bytes, isAhead });
@@ -105,7 +114,9 @@ export async function* readEntryBytes(
       if (window.isHashed) {
         hasher.update(bytes);
         if (window.to === window.piece.sizeBytes) {
-          if (hasher.digest('hex') !== window.piece.hash) throw wrongBytes(window.piece.key);
+          // What was read ahead may be as wrong.
+          const read = [window, ...queue.map((ahead) => ahead.window)].map(({ piece }) => piece.key);
+          checkHash(window.piece, hasher.digest('hex'), read, how.doubtful);
           hasher = createHash('sha256');
         }
       }
@@ -115,6 +126,21 @@ export async function* readEntryBytes(
     stop.abort();
     for (const { isAhead } of queue) if (isAhead) ahead.giveBack(1);
   }
+}
+
+/** @throws `damaged` */
+function checkHash(
+  { hash, key }: Piece,
+  found: string,
+  read: readonly RemoteKey[],
+  doubtful: Set<RemoteKey>,
+): void {
+  if (found === hash) {
+    doubtful.delete(key);
+    return;
+  }
+  for (const each of read) if (doubtful.size < DOUBTFUL_MAX) doubtful.add(each);
+  throw wrongBytes(key);
 }
 
 /** A blob, or a chunk of one, and its place. */
@@ -171,7 +197,7 @@ function objectPiece(chunk: Chunk): Piece {
 async function readWindow(
   store: ObjectStore,
   window: Window,
-  contents: DecodedContents,
+  { contents, doubtful }: Reading,
   call: CallOptions,
 ): Promise<Uint8Array> {
   const { from, piece, to } = window;
@@ -181,7 +207,7 @@ async function readWindow(
   };
   if (piece.storedBytes !== undefined) return readDecoded();
   try {
-    return await readPlain(store, window, call);
+    return await readPlain(store, window, { ...call, isAgain: doubtful.has(piece.key) });
   } catch (error) {
     // The object may be compressed although the entry does not say so.
     const isUnclear = !piece.isPacked && piece.sizeBytes <= COMPRESSED_CONTENT_BYTES_MAX;
@@ -195,7 +221,7 @@ async function readWindow(
 async function readPlain(
   store: ObjectStore,
   { from, piece, to }: Window,
-  call: CallOptions,
+  { isAgain: isDoubtful, ...call }: CallOptions & { readonly isAgain: boolean },
 ): Promise<Uint8Array> {
   const { hash, isPacked, key, offset, sizeBytes } = piece;
   // The range of a sealed object does not say the object's exact size.
@@ -203,7 +229,7 @@ async function readPlain(
   const isWhole = to - from === sizeBytes;
   const range = { start: offset + from, end: offset + to };
   const bytes = await readChecked(
-    (isAgain) => store.read(key, { ...call, range, maxBytes: to - from, isAgain }),
+    (isAgain) => store.read(key, { ...call, range, maxBytes: to - from, isAgain: isAgain || isDoubtful }),
     (read) => {
       const isRight = !isWhole || createHash('sha256').update(read.bytes).digest('hex') === hash;
       const isCompressed = !isPacked && (head ?? read.info).sizeBytes < sizeBytes;

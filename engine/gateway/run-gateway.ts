@@ -49,7 +49,6 @@ export async function runGateway(context: JobContext, request: GatewayRequest): 
   checkOpenness(request, host);
   const named = namesOf(context, request.repositories);
   const tls = await certificateFor(context, { tls: request.tls ?? 'off' });
-  const keys = isAnonymous ? undefined : ownKeys(context);
   const upstream = new AsyncLocalStorage<{ count: number }>();
   let requests = 0;
   await using opened = new AsyncDisposableStack();
@@ -73,6 +72,8 @@ export async function runGateway(context: JobContext, request: GatewayRequest): 
     opened.defer(() => store.close());
     buckets.set(name, new Bucket(name, createVersions(store, reading), () => systemClock.monotonicMs()));
   }
+  // Not before the repositories are open: a new secret key is shown by the start that makes it.
+  const keys = isAnonymous ? undefined : ownKeys(context);
   const gateway = await startGateway({
     host,
     port,

@@ -78,7 +78,7 @@ function parseAnswer(
   if (Number.isNaN(status)) throw new Error(`This is not an HTTP answer: ${head.slice(0, 200)}`);
   const start = headEnd + 4;
   const whole = (end: number, body: Buffer) => ({ answer: { status, body }, usedBytes: end });
-  if (isHead || status < 200) return whole(start, Buffer.alloc(0));
+  if (isHead || status < 200 || status === 304) return whole(start, Buffer.alloc(0));
   const length = /^content-length: (\d+)$/im.exec(head)?.[1];
   if (length !== undefined) {
     const end = start + Number(length);

@@ -3,7 +3,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { access, mkdir, mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
@@ -45,19 +45,23 @@ export async function toolPath(name: ToolName): Promise<string> {
   const tool: Tool = TOOLS[name];
   const folder = toolsFolder();
   const path = join(folder, fileOf(tool));
-  if (await exists(path)) return path;
-  await mkdir(folder, { recursive: true });
-  const lock = join(folder, `${tool.binary}.lock`);
+  await makeOnce(path, join(folder, `${tool.binary}.lock`), () => install(tool, folder));
+  return path;
+}
+
+/** Makes a file that all tests share, unless it is there. Several processes may call this at once. */
+export async function makeOnce(path: string, lock: string, make: () => Promise<void>): Promise<void> {
+  if (await exists(path)) return;
+  await mkdir(dirname(lock), { recursive: true });
   while (!(await takeLock(lock))) {
     await pause(500);
-    if (await exists(path)) return path;
+    if (await exists(path)) return;
   }
   try {
-    if (!(await exists(path))) await install(tool, folder);
+    if (!(await exists(path))) await make();
   } finally {
     await rm(lock, { force: true });
   }
-  return path;
 }
 
 function fileOf({ binary }: Tool): string {

@@ -6,11 +6,13 @@ import { createVersions } from '../jobs/versions/open-versions.ts';
 import type { Reading } from '../jobs/versions/read-entry.ts';
 import type { CommitHash, Entry } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
+import { createSigner } from '../remotes/s3/s3-signer.ts';
 import { encodeCommit, storeCommit } from '../repository/commit.ts';
 import { totalsOfManifest } from '../repository/manifest/manifest.ts';
 import { moveRef, readRef } from '../repository/refs.ts';
 import { Bucket } from './bucket.ts';
 import { type Gateway, type GatewayOptions, startGateway } from './gateway-server.ts';
+import type { KeyPair } from './s3-signature.ts';
 
 const REPOSITORY = '11111111-2222-4333-8444-555555555555';
 
@@ -112,4 +114,12 @@ export function ask(port: number, path: string, options: AskOptions = {}): Promi
     asked.on('error', (cause) => reject(new DrayError('unreachable', cause.message, { cause })));
     asked.end(body);
   });
+}
+
+/** `ask` with a signature, for a path without parameters. */
+export async function askSigned(port: number, path: string, keys: KeyPair): Promise<Answer> {
+  const sign = createSigner({ credentials: async () => keys, clockOffsetMs: 0 });
+  const host = `127.0.0.1:${port}`;
+  const headers = { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' };
+  return ask(port, path, { headers: await sign({ method: 'GET', host, path, query: '', headers }, 'auto') });
 }

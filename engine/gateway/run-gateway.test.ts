@@ -9,8 +9,8 @@ import { push } from '../jobs/push/push.ts';
 import { initWorkspace } from '../jobs/remotes/init.ts';
 import { keysBelow, truncateObject } from '../jobs/session/damage.fixture.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../jobs/session/job.fixture.ts';
-import { createSigner, encodeQuery } from '../remotes/s3/s3-signer.ts';
-import { type AskOptions, ask } from './gateway.fixture.ts';
+import { encodeQuery } from '../remotes/s3/s3-signer.ts';
+import { ask, askSigned } from './gateway.fixture.ts';
 import { runGateway } from './run-gateway.ts';
 
 const MIB = 1024 * 1024;
@@ -414,17 +414,12 @@ describe('the gateway', () => {
     const second = await serve(sandbox, { isAnonymous: false });
     const [again] = eventsOf(second.context, 'gateway');
     expect([again!.accessKeyId, again!.secretAccessKey]).toEqual([accessKeyId, undefined]);
-    const signed = async (path: string, secret: string): Promise<AskOptions> => {
-      const credentials = async () => ({ accessKeyId, secretAccessKey: secret });
-      const host = `127.0.0.1:${second.port}`;
-      const payload = { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' };
-      const sign = createSigner({ credentials, clockOffsetMs: 0 });
-      return { headers: await sign({ method: 'GET', host, path, query: '', headers: payload }, 'auto') };
-    };
+    const signed = (path: string, secret: string) =>
+      askSigned(second.port, path, { accessKeyId, secretAccessKey: secret });
     for (const path of ['/', '/data', '/data/main/text.csv']) {
       expect((await ask(second.port, path)).code).toBe('AccessDenied');
-      expect((await ask(second.port, path, await signed(path, 'wrong'))).code).toBe('SignatureDoesNotMatch');
-      expect((await ask(second.port, path, await signed(path, secretAccessKey))).status).toBe(200);
+      expect((await signed(path, 'wrong')).code).toBe('SignatureDoesNotMatch');
+      expect((await signed(path, secretAccessKey)).status).toBe(200);
     }
     expect((await ask(second.port, '/other')).code).toBe('AccessDenied');
   });

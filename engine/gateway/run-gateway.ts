@@ -38,6 +38,7 @@ const MIB = 1024 * 1024;
 /** Small, so that many clients at once take little memory, and large enough for one request a window. */
 const WINDOW_BYTES = MIB;
 const WINDOWS_AHEAD = 24;
+const READS_AT_ONCE = 16;
 const DECODED_BYTES = 32 * MIB;
 
 /**
@@ -56,6 +57,7 @@ export async function runGateway(context: JobContext, request: GatewayRequest): 
   const reading: Reading = {
     windowBytes: WINDOW_BYTES,
     ahead: new Budget(WINDOWS_AHEAD),
+    reads: new Budget(READS_AT_ONCE),
     contents: createDecodedContents(DECODED_BYTES),
     doubtful: new Set(),
   };

@@ -54,8 +54,10 @@ export interface EntryRange {
 export interface Reading {
   /** The most bytes of one read of plain content. */
   readonly windowBytes: number;
-  /** Reads in flight ahead of the one that is awaited. They take turns with those of other readers. */
+  /** Windows in memory ahead of the one that is awaited. They take turns with those of other readers. */
   readonly ahead: Budget;
+  /** Windows that are being read. A read takes several times the memory of its window. */
+  readonly reads: Budget;
   readonly contents: DecodedContents;
   /**
    * Objects whose bytes were wrong when they were read in several windows. A cache may hold those bytes, so the
@@ -82,6 +84,7 @@ export async function* readEntryBytes(
   const how: Reading = reading ?? {
     windowBytes: WINDOW_BYTES,
     ahead: new Budget(1),
+    reads: new Budget(AHEAD_MAX),
     contents: createDecodedContents(COMPRESSED_CONTENT_BYTES_MAX),
     doubtful: new Set(),
   };
@@ -197,10 +200,11 @@ function objectPiece(chunk: Chunk): Piece {
 async function readWindow(
   store: ObjectStore,
   window: Window,
-  { contents, doubtful }: Reading,
+  { contents, doubtful, reads }: Reading,
   call: CallOptions,
 ): Promise<Uint8Array> {
   const { from, piece, to } = window;
+  using _permit = await reads.acquire(1, call.signal);
   const readDecoded = async () => {
     const content = await contents.get(piece, () => readWhole(store, piece), call);
     return content.subarray(from, to);

@@ -10,6 +10,7 @@ import { untilAborted } from '../base/abort.ts';
 import { Budget } from '../base/budget.ts';
 import { systemClock } from '../base/clock.ts';
 import { writeJsonFile } from '../base/json-file.ts';
+import { COMPRESSED_CONTENT_BYTES_MAX } from '../compression/zstd-blob.ts';
 import { certificateFor } from '../jobs/one-place/serve.ts';
 import { defaultRemote, findNamedRemote } from '../jobs/session/named-remote.ts';
 import { openRepositoryAt, parseGivenUrl } from '../jobs/session/opened-remote.ts';
@@ -37,9 +38,10 @@ const CACHE_BYTES = 1024 * 1024 * 1024;
 const MIB = 1024 * 1024;
 /** Small, so that many clients at once take little memory, and large enough for one request a window. */
 const WINDOW_BYTES = MIB;
-const WINDOWS_AHEAD = 24;
-const READS_AT_ONCE = 16;
-const DECODED_BYTES = 32 * MIB;
+const WINDOWS_AHEAD = 16;
+const READS_AT_ONCE = 12;
+/** That of the largest content that is compressed, which would be decompressed again for each window. */
+const DECODED_BYTES = COMPRESSED_CONTENT_BYTES_MAX;
 
 /**
  * Resolves when the signal fires.

@@ -14,8 +14,10 @@ import type {
 import { isContentKey } from '../../repository/keys.ts';
 import { BLOCK_BYTES, type BlockCacheFile, type CachedBlock } from './block-file.ts';
 
-/** The most bytes of one request. */
+/** The most of one request. */
 const RUN_BLOCKS_MAX = 16;
+/** Blocks that stay in the memory in which they came. */
+const SHARED_BLOCKS_MAX = 3;
 
 export interface BlockCacheOptions {
   /** For what does not fit into the memory. Closed with the store. */
@@ -23,7 +25,7 @@ export interface BlockCacheOptions {
   readonly memoryBytes?: number;
 }
 
-const MEMORY_BYTES = 48 * 1024 * 1024;
+const MEMORY_BYTES = 32 * 1024 * 1024;
 
 /** The store; ranges of its packs and objects come from the cache. */
 export function withBlockCache(
@@ -91,7 +93,7 @@ class BlockCache {
       const before = (first + at) * BLOCK_BYTES;
       bytes.push(block.bytes.subarray(Math.max(0, start - before), end - before));
     }
-    return { bytes: bytes.length === 1 ? bytes[0]! : Buffer.concat(bytes), etag: info!.etag, info: info! };
+    return { bytes: joined(bytes), etag: info!.etag, info: info! };
   }
 
   #has(id: string): boolean {
@@ -122,7 +124,7 @@ class BlockCache {
     // Without a signal: others may wait for the same blocks.
     const reading = this.#store.read(key, { range, maxBytes: range.end - range.start });
     return Array.from({ length: to - from }, (_, at) => {
-      const block = reading.then((read) => read && blockOf(read, at * BLOCK_BYTES));
+      const block = reading.then((read) => read && blockOf(read, at * BLOCK_BYTES, to - from));
       return this.#run(idOf(key, from + at), block);
     });
   }
@@ -140,9 +142,21 @@ class BlockCache {
   }
 }
 
-/** A copy, so that a block in memory does not hold all that came with it. */
-function blockOf({ bytes, info }: ObjectBytes, start: number): CachedBlock {
-  return { bytes: bytes.slice(start, start + BLOCK_BYTES), info };
+/** A copy if many came together, so that a block in memory does not hold all of them. */
+function blockOf({ bytes, info }: ObjectBytes, start: number, count: number): CachedBlock {
+  const end = start + BLOCK_BYTES;
+  return { bytes: count > SHARED_BLOCKS_MAX ? bytes.slice(start, end) : bytes.subarray(start, end), info };
+}
+
+/** Without a copy if they lie behind one another in memory, as those of one request do. */
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [first, ...more] = parts as [Uint8Array, ...Uint8Array[]];
+  let end = first.byteOffset + first.length;
+  for (const part of more) {
+    if (part.buffer !== first.buffer || part.byteOffset !== end) return Buffer.concat(parts);
+    end += part.length;
+  }
+  return new Uint8Array(first.buffer, first.byteOffset, end - first.byteOffset);
 }
 
 function idOf(key: RemoteKey, at: number): string {

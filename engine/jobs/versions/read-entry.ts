@@ -207,7 +207,8 @@ async function readWindow(
   using _permit = await reads.acquire(1, call.signal);
   const readDecoded = async () => {
     const content = await contents.get(piece, () => readWhole(store, piece), call);
-    return content.subarray(from, to);
+    // A part of a large content must not keep all of it in memory.
+    return to - from === content.length ? content : content.slice(from, to);
   };
   if (piece.storedBytes !== undefined) return readDecoded();
   try {

@@ -1,6 +1,6 @@
 /**
- * The S3 clients that people have read a dataset of Parquet files through a gateway, before and after its branch
- * moves. The repository is encrypted. A client that cannot be had here is named in the output.
+ * The S3 clients that people have read a dataset of Parquet files through a gateway, before and after its
+ * branch moves. The repository is encrypted. A client that cannot be had here is named in the output.
  */
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';

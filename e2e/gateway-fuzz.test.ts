@@ -1,6 +1,6 @@
 /**
- * Requests that no S3 client would send, pipelined over raw sockets. The gateway refuses each one or answers it,
- * never fails, reads nothing outside of the repository, and its memory stays bounded. The seed is fixed.
+ * Requests that no S3 client would send, pipelined over raw sockets. The gateway refuses each one or answers
+ * it, never fails, reads nothing outside of the repository, and its memory stays bounded. The seed is fixed.
  */
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * Measures a loader that reads many small files in a shuffled order, as a training program does: `dray gateway`
- * over a repository in a folder, beside `rclone serve s3` and versitygw over the same files in a folder. Prints a
- * table.
+ * Measures a loader that reads many small files in a shuffled order, as a training program does:
+ * `dray gateway` over a repository in a folder, beside `rclone serve s3` and versitygw over the same files in
+ * a folder. Prints a table.
  *
  *     npm run build && node bench/gateway/gateway.ts [--files 50000] [--workers 8] [--runs 3] [--json FILE]
  *

@@ -60,8 +60,8 @@ export interface Reading {
   readonly reads: Budget;
   readonly contents: DecodedContents;
   /**
-   * Objects whose bytes were wrong when they were read in several windows. A cache may hold those bytes, so the
-   * next reader of such an object asks the store again.
+   * Objects whose bytes were wrong when they were read in several windows. A cache may hold those bytes, so
+   * the next reader of such an object asks the store again.
    */
   readonly doubtful: Set<RemoteKey>;
 }

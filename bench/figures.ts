@@ -69,7 +69,8 @@ async function showResults(scenarios: readonly Scenario[]): Promise<void> {
   const compression = await readFleetFigures(FIGURES_FOLDER, 'compression');
   const encryption = await readFleetFigures(FIGURES_FOLDER, 'encryption');
   const collection = await readFleetFigures(FIGURES_FOLDER, 'collection');
-  const stored = { compression, encryption, collection };
+  const partial = await readFleetFigures(FIGURES_FOLDER, 'partial');
+  const stored = { compression, encryption, collection, partial };
   const files = renderResults({ sessions, reasons: REASONS, known: scenarios, window, fleet, ...stored });
   await writeResults(files);
   console.log([...files.keys()].map((file) => `bench/${file}`).join('\n'));

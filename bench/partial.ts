@@ -12,7 +12,7 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { PullSummary } from '../engine/api/jobs.ts';
-import { formatCount } from '../engine/api/numbers.ts';
+import { formatCount, formatPlural } from '../engine/api/numbers.ts';
 import { fleetCircumstances, publishFigure, target } from './fleet/fleet-figure.ts';
 import { medianOf } from './page/statistics.ts';
 
@@ -109,7 +109,7 @@ try {
       order: 0,
       title: 'A clone of one folder of a hundred',
       text:
-        `${formatCount(files)} files of about 16 bytes in ${FOLDERS} folders, ${packsOnStore()} packs. The store is a ` +
+        `${formatCount(files)} files of about 16 bytes in ${FOLDERS} folders, in ${formatPlural(packsOnStore(), 'pack')}. The store is a ` +
         `folder. Medians of ${values.runs} runs in turn; the share is that of each pair.`,
       command: 'npm run build && node bench/partial.ts',
       circumstances,

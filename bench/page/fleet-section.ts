@@ -30,7 +30,7 @@ export interface FleetTarget {
 /** All figures of the folder and the subject, in the order of the page. */
 export async function readFleetFigures(
   folder: string,
-  subject: 'collection' | 'compression' | 'encryption' | 'fleet' = 'fleet',
+  subject: 'collection' | 'compression' | 'encryption' | 'fleet' | 'partial' = 'fleet',
 ): Promise<readonly FleetFigure[]> {
   const names = (await readdir(join(folder, subject))).filter((name) => name.endsWith('.json'));
   const figures = await Promise.all(

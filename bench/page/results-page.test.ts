@@ -64,7 +64,8 @@ describe('The committed results page', () => {
     const compression = await readFleetFigures(FIGURES_FOLDER, 'compression');
     const encryption = await readFleetFigures(FIGURES_FOLDER, 'encryption');
     const collection = await readFleetFigures(FIGURES_FOLDER, 'collection');
-    const stored = { compression, encryption, collection };
+    const partial = await readFleetFigures(FIGURES_FOLDER, 'partial');
+    const stored = { compression, encryption, collection, partial };
     const files = renderResults({ sessions, reasons: REASONS, known, window, fleet, ...stored });
     for (const [path, text] of files)
       expect(readFileSync(join(FOLDER, path), 'utf8') === text, path).toBe(true);

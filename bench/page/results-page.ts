@@ -35,6 +35,7 @@ export interface Results {
   readonly compression?: readonly FleetFigure[];
   readonly encryption?: readonly FleetFigure[];
   readonly collection?: readonly FleetFigure[];
+  readonly partial?: readonly FleetFigure[];
 }
 
 /** Returns the files by path below `bench/`, equal for equal figures. */
@@ -45,6 +46,7 @@ export function renderResults(results: Results): ReadonlyMap<string, string> {
     encryption = [],
     fleet,
     known,
+    partial = [],
     reasons,
     sessions,
     window,
@@ -63,6 +65,7 @@ export function renderResults(results: Results): ReadonlyMap<string, string> {
     ...formatFigureSection('Compression', compression),
     ...formatFigureSection('Encryption', encryption),
     ...formatFigureSection('Collection', collection),
+    ...formatFigureSection('A part of a dataset', partial),
     ...formatFleetSection(fleet),
     ...formatSessions(used),
     ...formatRepetition(),

@@ -33,7 +33,8 @@ beforeAll(async () => {
   sandbox.write('template/a/2', 'edited');
   sandbox.write('template/a/new', 'new');
   sandbox.write('template/c/1', 'edited');
-  sandbox.write('template/b/2', 'here before');
+  sandbox.write('template/b/2', 'content of b/2');
+  sandbox.write('template/b/new', 'here before');
 });
 afterAll(() => sandbox?.[Symbol.dispose]());
 
@@ -76,7 +77,7 @@ describe.each([
         ['a/2', 'edited'],
         ['a/new', 'new'],
         ['c/1', 'edited'],
-        ['b/2', 'here before'],
+        ['b/new', 'here before'],
       ])
         expect(readFileSync(`${copy}/${path}`, 'utf8')).toBe(content);
     }

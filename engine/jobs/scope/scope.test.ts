@@ -168,19 +168,34 @@ describe('A change of scope', () => {
     const dropped = await scope(testContext(part), { action: 'drop', patterns: ['b'] });
     expect(dropped).toMatchObject({ removed: 3, outside: { count: 2, paths: ['b/0.txt', 'b/new.txt'] } });
     expect(await push(testContext(part), {})).toMatchObject({ result: 'nothingToPush' });
-    const back = await scope(testContext(part), { action: 'add', patterns: ['b'] });
-    expect(back).toMatchObject({ fetched: 4, outside: { count: 0 } });
-    expect(await changed(part)).toMatchObject({ added: 1, modified: 1, deleted: 0 });
+    const adding = () => scope(testContext(part), { action: 'add', patterns: ['b'] });
+    const refused = { code: 'conflict', data: { reason: 'inTheWay', paths: ['b/0.txt'] } };
+    await expect(adding()).rejects.toMatchObject(refused);
     expect(readFileSync(`${part}/b/0.txt`, 'utf8')).toBe('edited');
+    renameSync(`${part}/b/0.txt`, `${part}/b/mine.txt`);
+    expect(await adding()).toMatchObject({ fetched: 5, outside: { count: 0 } });
+    expect(await changed(part)).toMatchObject({ added: 2, modified: 0, deleted: 0 });
+    expect(readFileSync(`${part}/b/mine.txt`, 'utf8')).toBe('edited');
   });
 
   it('takes a file that is already here for what it is', async () => {
     await clonePart('a');
     sandbox.write('part/b/0.txt', 'b 0');
-    sandbox.write('part/b/1.txt', 'mine');
+    sandbox.write('part/b/new.txt', 'mine');
     const added = await scope(testContext(part), { action: 'add', patterns: ['b'] });
-    expect(added).toMatchObject({ fetched: 3 });
-    expect(await changed(part)).toMatchObject({ added: 0, modified: 1, deleted: 0 });
+    expect(added).toMatchObject({ fetched: 4 });
+    expect(await changed(part)).toMatchObject({ added: 1, modified: 0, deleted: 0 });
+  });
+
+  it('never takes a file of an older commit for an edit, which a push would record', async () => {
+    await clonePart('a');
+    sandbox.write('part/b/0.txt', 'b 0');
+    sandbox.write('whole/b/0.txt', 'of others');
+    await push(testContext(whole), {});
+    await pull(testContext(part), {});
+    const adding = scope(testContext(part), { action: 'add', patterns: ['b'] });
+    await expect(adding).rejects.toMatchObject({ data: { reason: 'inTheWay', paths: ['b/0.txt'] } });
+    expect(await status(testContext(part), {})).toMatchObject({ changes: NOTHING, scope: { only: ['a'] } });
   });
 
   it('is refused while something here is in the way', async () => {

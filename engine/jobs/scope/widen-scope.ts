@@ -1,7 +1,8 @@
 /**
  * Fetches what enters the workspace's scope. The files come first and the state file last: until then they
- * are files outside of the scope, which no command touches. What is already at their paths stays, and counts
- * as changed if it differs from the base.
+ * are files outside of the scope, which no command touches. A file that is already at its path and equals the
+ * base stays. Another one stops the command: nobody knows on which commit it is based, so a push of it could
+ * undo what others did.
  */
 import { DrayError } from '../../api/error.ts';
 import type { Change } from '../../model/diff.ts';
@@ -76,7 +77,11 @@ async function bringIn(run: ScopeRun, widening: Widening): Promise<number> {
   await hashFiles(session, undecidedFiles(session, new Set(entered.map(({ path }) => path))));
   const { changes, torn } = await takeTorn(session, remote.store, base, []);
   const missing = entered.filter(({ path }) => !torn.has(path) && !session.index.files.find(path, 0)?.after);
-  refuseObstacles(session, missing);
+  refuseObstacles(
+    session,
+    missing,
+    entered.filter(({ path }) => !torn.has(path) && isOther(session, path)),
+  );
   await checkNamesFit(session, remote.store, commit);
   const writes = [...missing, ...changes.flatMap(({ after }) => (after ? [after] : []))];
   const { bytes, failed } = await applyChanges({
@@ -124,10 +129,17 @@ async function enterBase(
   return entered;
 }
 
+/** Whether something here differs from the base's entry. An empty folder there may be filled here. */
+function isOther({ index }: Session, path: string): boolean {
+  const { after, before } = index.files.find(path, 0) ?? {};
+  if (!after || !before) return false;
+  return after.kind !== before.kind || after.hash !== before.hash || after.executable !== before.executable;
+}
+
 /** @throws `conflict` */
-function refuseObstacles(session: Session, missing: readonly Entry[]): void {
+function refuseObstacles(session: Session, missing: readonly Entry[], different: readonly Entry[]): void {
   const changes = missing.map((after): Change => ({ path: after.path, after }));
-  const [first, ...others] = findObstacles(session, changes);
+  const [first, ...others] = [...findObstacles(session, changes), ...different];
   if (!first) return;
   const { path } = first;
   const what = others.length === 0 ? path : `${path} and ${others.length} more`;

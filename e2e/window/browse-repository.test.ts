@@ -9,6 +9,7 @@ import { dropFromDesktop } from './drop-from-desktop.ts';
 import { findChromium } from './find-chromium.ts';
 import { openBrowse, writeTree } from './page/browse-panes.ts';
 import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('Browse', () => {
   const started = startBrowserAndStore();
@@ -67,6 +68,55 @@ describe.skipIf(!findChromium())('Browse', () => {
     await asked.getByRole('button', { name: 'Delete' }).click();
     await row(right, 'birds').waitFor({ state: 'detached' });
     expect(existsSync(join(bucketFolder, 'birds'))).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+
+  it('opens a branch in the pane, whose files are copied out and never changed', async () => {
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'opened',
+      local: {
+        'work/herons/grey.csv': 'name\ngrey\n',
+        'work/birds.csv': 'name\nheron\n',
+        'mine.txt': 'mine',
+      },
+    });
+    const { complaints, home, left, names, page, right, row } = panes;
+    const environment = { ...started.server.environment, DRAY_AUTHOR: 'tester' };
+    const dray = (...parameters: string[]) => runCli(parameters, { cwd: join(home, 'work'), environment });
+    expect((await dray('init', '--remote', 's3://opened/birds')).exitCode).toBe(0);
+    await dray('push', '--message', 'First birds');
+    await right.getByRole('button', { name: 'Refresh' }).click();
+    await row(right, 'birds').dblclick();
+    await right.getByRole('row', { name: 'main' }).press('Enter');
+    await row(right, 'herons').waitFor();
+    // The keyboard is in the list of the version.
+    await right.getByRole('grid').and(page.locator(':focus')).waitFor();
+    expect(await names(right)).toEqual(['herons', 'birds.csv']);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await row(right, 'birds.csv').dblclick();
+    await page.getByRole('dialog').getByRole('cell', { name: 'heron', exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await row(right, 'herons').dragTo(left.getByRole('grid'));
+    await expect.poll(() => existsSync(join(home, 'herons/grey.csv')), WAIT).toBe(true);
+
+    await row(right, 'birds.csv').click();
+    expect(await page.getByRole('button', { name: 'Delete', exact: true }).isDisabled()).toBe(true);
+    await page.keyboard.press('Delete');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await row(left, 'mine.txt').click();
+    expect(await page.getByRole('button', { name: 'Copy to the right' }).isDisabled()).toBe(true);
+    await right.getByRole('button', { name: 'Read by S3' }).click();
+    await page.getByRole('dialog').getByText('main/', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await right.getByRole('button', { name: 'Folder above' }).click();
+    await right.getByRole('region', { name: 'Repository birds' }).waitFor();
+
+    // A version stays open over a reload.
+    await right.getByRole('row', { name: 'main' }).press('Enter');
+    await row(right, 'herons').waitFor();
+    await page.reload();
+    await row(right, 'herons').waitFor();
     expect(complaints).toEqual([]);
   });
 

@@ -7,6 +7,7 @@ import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Search } from '../../design/controls/field.tsx';
+import { LeavingButton } from '../../design/controls/leaving-button.tsx';
 import { ContextMenu } from '../../design/overlays/context-menu.tsx';
 import { EmptyState, Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
@@ -213,6 +214,8 @@ function NoEntries({ search, isOver }: { readonly search: string; readonly isOve
   );
 }
 
+const LIST = '.contents [role="grid"]';
+
 interface ContentsFootProps {
   readonly chosen: ChosenEntries;
   readonly entries: Entries;
@@ -229,14 +232,14 @@ function ContentsFoot({ chosen, entries, isSearch, onRestore, onCopy }: Contents
         {footWords(chosen, entries, isSearch)}
       </span>
       {entries.state === 'listing' && (
-        <Button size="small" look="quiet" onPress={entries.stop}>
+        <LeavingButton size="small" look="quiet" leadsTo={LIST} onPress={entries.stop}>
           Stop reading
-        </Button>
+        </LeavingButton>
       )}
       {entries.state === 'stopped' && (
-        <Button size="small" look="quiet" onPress={entries.resume}>
+        <LeavingButton size="small" look="quiet" leadsTo={LIST} onPress={entries.resume}>
           Read on
-        </Button>
+        </LeavingButton>
       )}
       <Button size="small" icon="copy" isDisabled={isNone} onPress={onCopy}>
         Copy out...
@@ -252,8 +255,17 @@ function footWords({ bytes, count }: ChosenEntries, { listed, state }: Entries, 
   const size = bytes > 0 ? `, ${formatBytes(bytes)}` : '';
   if (count > 0) return `${formatCount(count)} of ${formatCount(listed)} chosen${size}`;
   const all = `${formatPlural(listed, 'entry', 'entries')}${isSearch ? ' found' : ''}`;
-  if (state === 'done') return all;
-  return state === 'stopped' ? `${all} so far; more are not read yet` : `${all} so far, reading`;
+  switch (state) {
+    case 'done':
+      return all;
+    case 'cut':
+      return `${all}; there are more than a list can hold`;
+    case 'stopped':
+    case 'failed':
+      return `${all} so far; more are not read yet`;
+    default:
+      return `${all} so far, reading`;
+  }
 }
 
 /** Undefined if the choice has no names: it is of a long list, and not of a whole folder. */

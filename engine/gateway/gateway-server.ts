@@ -125,7 +125,9 @@ async function serve(
 ): Promise<void> {
   const began = performance.now();
   const gone = new AbortController();
-  response.on('close', () => gone.abort());
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
   const call: Call = {
     request,
     response,

@@ -91,6 +91,22 @@ describe('the cache of blocks', () => {
     expect(reads.length).toBe(1);
   });
 
+  it('reads any part of a block from its file, at any byte and past its end', async () => {
+    const file = await openBlockFile(sandbox.path('cache'), 2 * BLOCK_BYTES);
+    const info = { key: KEY, sizeBytes: 1_000, etag: 'a', modifiedMs: 0 };
+    const block = { bytes: CONTENT.subarray(0, 1_000), info };
+    file.write('block', block);
+    await file.settled();
+    for (const start of [0, 1, 15, 16, 17, 983, 984, 999, 1_000])
+      for (const end of [start, start + 1, start + 16, start + 33, BLOCK_BYTES]) {
+        const found = await file.read('block', { start, end });
+        expect(found && Buffer.from(found.bytes), `${start} to ${end}`).toEqual(
+          Buffer.from(block.bytes.subarray(start, end)),
+        );
+      }
+    await file.close();
+  });
+
   it('keeps in its file what the memory has no room for, and leaves no file behind', async () => {
     const file = await openBlockFile(sandbox.path('cache'), 3 * BLOCK_BYTES);
     if (process.platform !== 'win32') expect(readdirSync(sandbox.path('cache'))).toEqual([]);

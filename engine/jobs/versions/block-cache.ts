@@ -12,7 +12,7 @@ import type {
   RemoteKey,
 } from '../../remotes/object-store.ts';
 import { isContentKey } from '../../repository/keys.ts';
-import { BLOCK_BYTES, type BlockCacheFile, type CachedBlock } from './block-file.ts';
+import { BLOCK_BYTES, type BlockCacheFile, type BlockPart, type CachedBlock } from './block-file.ts';
 
 /** The most of one request. */
 const RUN_BLOCKS_MAX = 16;
@@ -71,9 +71,13 @@ class BlockCache {
     const first = Math.floor(start / BLOCK_BYTES);
     const last = Math.floor((end - 1) / BLOCK_BYTES);
     const wanted: Promise<CachedBlock | undefined>[] = [];
+    const partOf = (at: number) => ({
+      start: Math.max(0, start - at * BLOCK_BYTES),
+      end: Math.min(BLOCK_BYTES, end - at * BLOCK_BYTES),
+    });
     if (isAgain) for (let at = first; at <= last; at += 1) this.#forget(idOf(key, at));
     for (let at = first; at <= last; ) {
-      const known = this.#find(key, at);
+      const known = this.#find(key, at, partOf(at));
       if (known) {
         wanted.push(known);
         at += 1;
@@ -82,16 +86,16 @@ class BlockCache {
       const from = at;
       do at += 1;
       while (at <= last && at - from < RUN_BLOCKS_MAX && !this.#has(idOf(key, at)));
-      wanted.push(...this.#fetch(key, from, at));
+      const fetched = this.#fetch(key, from, at);
+      wanted.push(...fetched.map((block, index) => cut(block, partOf(from + index))));
     }
     const blocks = await orAborted(Promise.all(wanted), signal);
     const bytes: Uint8Array[] = [];
     let info: ObjectInfo | undefined;
-    for (const [at, block] of blocks.entries()) {
+    for (const block of blocks) {
       if (!block) return undefined;
       info ??= block.info;
-      const before = (first + at) * BLOCK_BYTES;
-      bytes.push(block.bytes.subarray(Math.max(0, start - before), end - before));
+      bytes.push(block.bytes);
     }
     return { bytes: joined(bytes), etag: info!.etag, info: info! };
   }
@@ -105,17 +109,17 @@ class BlockCache {
     this.#file?.delete(id);
   }
 
-  #find(key: RemoteKey, at: number): Promise<CachedBlock | undefined> | undefined {
+  /** From the file only the part is read, because many small reads would each decrypt a block. */
+  #find(key: RemoteKey, at: number, part: BlockPart): Promise<CachedBlock | undefined> | undefined {
     const id = idOf(key, at);
     const kept = this.#memory.get(id);
-    if (kept) return Promise.resolve(kept);
+    if (kept) return cut(Promise.resolve(kept), part);
     const running = this.#running.get(id);
-    if (running) return running;
+    if (running) return cut(running, part);
     if (!this.#file?.has(id)) return undefined;
-    return this.#run(
-      id,
-      this.#file.read(id).then((block) => block ?? this.#fetch(key, at, at + 1)[0]),
-    );
+    return this.#file
+      .read(id, part)
+      .then((found) => found ?? cut(this.#running.get(id) ?? this.#fetch(key, at, at + 1)[0]!, part));
   }
 
   /** Blocks from one number to another, by one request. */
@@ -140,6 +144,14 @@ class BlockCache {
     this.#running.set(id, running);
     return running;
   }
+}
+
+async function cut(
+  block: Promise<CachedBlock | undefined>,
+  { end, start }: BlockPart,
+): Promise<CachedBlock | undefined> {
+  const found = await block;
+  return found && { bytes: found.bytes.subarray(start, end), info: found.info };
 }
 
 /** A copy if many came together, so that a block in memory does not hold all of them. */

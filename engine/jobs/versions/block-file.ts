@@ -18,11 +18,17 @@ export interface CachedBlock {
   readonly info: ObjectInfo;
 }
 
+/** Half open, in bytes. The end is capped at that of the block. */
+export interface BlockPart {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Its bound is that of `bytes` and blocks; it grows as it is used. */
 export interface BlockCacheFile {
   has(id: string): boolean;
-  /** Undefined if it was replaced meanwhile, or cannot be read. */
-  read(id: string): Promise<CachedBlock | undefined>;
+  /** A part of the block. Undefined if it was replaced meanwhile, or cannot be read. */
+  read(id: string, part: BlockPart): Promise<CachedBlock | undefined>;
   /** In the background. A file that cannot be written, as on a full disk, is given up. */
   write(id: string, block: CachedBlock): void;
   delete(id: string): void;
@@ -34,6 +40,7 @@ export interface BlockCacheFile {
 /** Writes in flight. More are left out: a cache may forget. */
 const WRITES_MAX = 8;
 const CIPHER = 'aes-256-ctr';
+const CIPHER_BYTES = 16;
 
 interface Slot {
   readonly number: number;
@@ -77,18 +84,21 @@ class Blocks implements BlockCacheFile {
     return !this.#isOff && this.#slots.has(id);
   }
 
-  async read(id: string): Promise<CachedBlock | undefined> {
+  async read(id: string, { end, start }: BlockPart): Promise<CachedBlock | undefined> {
     const slot = this.#slots.get(id);
     if (!slot) return undefined;
-    const sealed = Buffer.allocUnsafeSlow(slot.sizeBytes);
-    const isRead = this.#file.read(sealed, 0, slot.sizeBytes, slot.number * BLOCK_BYTES).then(
-      ({ bytesRead }) => bytesRead === slot.sizeBytes,
+    // The cipher counts units of 16 bytes, so it can begin at any of them.
+    const from = start - (start % CIPHER_BYTES);
+    const sizeBytes = Math.max(0, Math.min(end, slot.sizeBytes) - from);
+    const sealed = Buffer.allocUnsafeSlow(sizeBytes);
+    const isRead = this.#file.read(sealed, 0, sizeBytes, slot.number * BLOCK_BYTES + from).then(
+      ({ bytesRead }) => bytesRead === sizeBytes,
       () => false,
     );
     // If another block took the slot meanwhile, these may be its bytes.
     if (!(await isRead) || this.#slots.peek(id) !== slot) return undefined;
-    const decipher = createDecipheriv(CIPHER, this.#key, slot.iv);
-    return { bytes: decipher.update(sealed), info: slot.info };
+    const decipher = createDecipheriv(CIPHER, this.#key, counterAt(slot.iv, from / CIPHER_BYTES));
+    return { bytes: decipher.update(sealed).subarray(start - from), info: slot.info };
   }
 
   write(id: string, { bytes, info }: CachedBlock): void {
@@ -129,6 +139,12 @@ class Blocks implements BlockCacheFile {
     if (this.#free.length === 0) this.#slots.pop();
     return this.#free.pop();
   }
+}
+
+/** The counter so many units behind the first one, which is a number of 128 bits (NIST SP 800-38A). */
+function counterAt(first: Buffer, units: number): Buffer {
+  const sum = BigInt.asUintN(128, BigInt(`0x${first.toString('hex')}`) + BigInt(units));
+  return Buffer.from(sum.toString(16).padStart(32, '0'), 'hex');
 }
 
 function makeFolder(folder: string): string {

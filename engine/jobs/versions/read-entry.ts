@@ -126,7 +126,8 @@ export async function* readEntryBytes(
       yield bytes;
     }
   } finally {
-    stop.abort();
+    // An abort makes an error with a stack, so none where nothing is read.
+    if (queue.length > 0) stop.abort();
     for (const { isAhead } of queue) if (isAhead) ahead.giveBack(1);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Kills a change of scope before each of its changes to the file system in turn. The same command, run again,
- * then succeeds and leaves what one that was never killed leaves. In between no push takes what is not here
- * for deleted, and no file is lost that was not pushed.
+ * Kills a change of scope, or a clone of a part, before each of its changes to the file system in turn. The
+ * same command, run again, then succeeds and leaves what one that was never killed leaves. In between no push
+ * takes what is not here for deleted, and no file is lost that was not pushed.
  */
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -80,6 +80,25 @@ describe.each([
         ['b/new', 'here before'],
       ])
         expect(readFileSync(`${copy}/${path}`, 'utf8')).toBe(content);
+    }
+  });
+});
+
+describe('A clone of a part', () => {
+  it('completes when it is killed before a step and runs again', async () => {
+    const copy = sandbox.path('copy');
+    const clone = ['clone', sandbox.path('store'), copy, '--only', 'a', '*.none'];
+    rmSync(copy, { recursive: true, force: true });
+    const steps = await countSteps(clone, sandbox);
+    const expected = await stateOf(copy);
+    expect(expected).toMatchObject({ changes: { added: 0 }, held: { only: ['a', '*.none'] } });
+    expect(steps).toBeGreaterThan(10);
+    for (let step = 1; step <= steps; step += STRIDE) {
+      rmSync(copy, { recursive: true, force: true });
+      expect(await runKilledAt(step, clone), `step ${step}`).toMatchObject({ signal: 'SIGKILL' });
+      const request = { url: sandbox.path('store'), directory: copy, only: ['a', '*.none'] };
+      expect(await cloneWorkspace(testContext(sandbox.folder), request)).toMatchObject({ failed: 0 });
+      expect(await stateOf(copy), `killed before step ${step}`).toEqual(expected);
     }
   });
 });

@@ -17,7 +17,8 @@ import { readChanges } from '../working-copy/working-changes.ts';
 
 /**
  * The entries of empty folders outside of the workspace's scope that its new files fill, as removals, in
- * order. No request for a whole workspace, or if the folders already had content inside the scope.
+ * order. No request for a whole workspace, or below a folder that the scope holds as a whole; else at most
+ * two segments for each folder above a new file.
  * @throws `conflict` if a file or link of the commit lies above a new file
  */
 export async function fillFoldersAbove(

@@ -14,7 +14,7 @@ import type { Session } from '../session/open-workspace.ts';
 const PAGE_ROWS = 10_000;
 
 export interface ConfirmOptions {
-  readonly session: Session;
+  readonly session: Pick<Session, 'context' | 'index'>;
   readonly store: ObjectStore;
   readonly link: Pick<LinkedRepository, 'blobs'>;
   readonly limit: AdaptiveLimit;

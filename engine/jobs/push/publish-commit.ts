@@ -8,21 +8,18 @@
  * others' changes.
  */
 import { DrayError } from '../../api/error.ts';
-import { checkAborted } from '../../base/abort.ts';
 import { isDamage } from '../../base/read-checked.ts';
 import { toEntry } from '../../index/file-row.ts';
 import { type Change, kindOfChange } from '../../model/diff.ts';
 import { diffSorted } from '../../model/diff-sorted.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import { mergeChanges } from '../../model/merge.ts';
-import { findUnseen, notStored, type WrittenObject } from '../../query/existence/find-unseen.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { findAvoided, findAvoidedCommit } from '../../repository/collection/find-avoided.ts';
 import { publish } from '../../repository/collection/publish.ts';
-import { type Commit, encodeCommit, storeCommit } from '../../repository/commit.ts';
+import type { Commit } from '../../repository/commit.ts';
 import { commitKey, segmentKey } from '../../repository/keys.ts';
 import { leadsTo } from '../../repository/leads-to.ts';
-import { buildManifest } from '../../repository/manifest/build-manifest.ts';
 import {
   type EntryChange,
   type SegmentRef,
@@ -30,7 +27,7 @@ import {
   totalsOfEntries,
 } from '../../repository/manifest/manifest.ts';
 import type { KeysToAvoid } from '../../repository/manifest/segment.ts';
-import { readSegment, writeSegment } from '../../repository/manifest/stored-segment.ts';
+import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { isForgotten } from '../retention/forgotten.ts';
@@ -39,6 +36,7 @@ import { acceptCommit, type BaseCommit, fetchCommit, saveBase } from '../session
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { refuseRolledBack } from '../session/rolled-back.ts';
+import { type StoredCommit, writeCommit } from '../versions/write-commit.ts';
 import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, isUnread, unreadAmong } from '../working-copy/hash-files.ts';
 import { toChange } from '../working-copy/working-changes.ts';
@@ -243,10 +241,7 @@ export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Pro
   };
 }
 
-interface WrittenCommit {
-  readonly hash: CommitHash;
-  readonly commit: Commit;
-}
+type WrittenCommit = Pick<StoredCommit, 'commit' | 'hash'>;
 
 /** Writes the base with this workspace's changes. */
 async function writeOwnCommit(
@@ -303,54 +298,27 @@ async function writeCommitOver(
   base: Commit | undefined,
   plan: CommitPlan,
 ): Promise<WrittenCommit> {
-  const { session } = context;
-  const writing = writeCommit(context, base, plan);
+  const { limit, link, session, store } = context;
+  const { signal } = session.context;
+  const writing = writeCommit(
+    { store, limit, view: link.view, signal },
+    {
+      repository: link.uuid,
+      base: base?.manifest,
+      changes: plan.changes,
+      loadSegment: plan.loadSegment,
+      parents: plan.parents,
+      author: authorOf(session),
+      message: plan.message,
+      time: new Date(session.clock.nowMs()).toISOString(),
+    },
+  );
   const [confirmed] = await Promise.allSettled([plan.confirmContent?.(), writing]);
   // Content that the store lost has left the index too, so the manifest may have failed because of it.
   if (confirmed.status === 'rejected') throw confirmed.reason;
   const { bytes, ...written } = await writing;
   session.index.settings.cacheCommit(written.hash, bytes);
   return written;
-}
-
-async function writeCommit(
-  context: PublishContext,
-  base: Commit | undefined,
-  plan: CommitPlan,
-): Promise<WrittenCommit & { readonly bytes: Uint8Array }> {
-  const { session, store, limit, link } = context;
-  const { signal } = session.context;
-  const written: WrittenObject[] = [];
-  const { manifest, totals } = await buildManifest({
-    ...(base ? { base: base.manifest } : {}),
-    loadBaseEntries: plan.loadSegment,
-    changes: plan.changes,
-    avoid: link.view,
-    onSegment: (segment) =>
-      limit.run(
-        async () => {
-          await writeSegment(store, segment, { signal });
-          written.push({ key: segmentKey(segment.hash), sizeBytes: segment.bytes.length });
-        },
-        { bytes: segment.bytes.length, signal },
-      ),
-  });
-  const commit: Commit = {
-    repository: link.uuid,
-    parents: plan.parents,
-    author: authorOf(session),
-    message: plan.message,
-    time: new Date(session.clock.nowMs()).toISOString(),
-    totals,
-    manifest,
-  };
-  const encoded = encodeCommit(commit, link.view?.round);
-  checkAborted(signal);
-  await storeCommit(store, encoded, { signal });
-  written.push({ key: commitKey(encoded.hash), sizeBytes: encoded.bytes.length });
-  // The ref moves next: its readers must find all of these.
-  for (const lost of await findUnseen(store, written, { limit, signal })) throw notStored(store, lost);
-  return { ...encoded, commit };
 }
 
 /** This workspace's changes in the manifest's form. A file that could not be read keeps its base entry. */

@@ -35,6 +35,7 @@ import { findLostUploads } from './confirm-uploads.ts';
 import { createHashFilter } from './hash-filter.ts';
 import { createOpenPacks, type OpenPacks } from './open-packs.ts';
 import type { PushForecast } from './push-forecast.ts';
+import { sendPack } from './send-pack.ts';
 import {
   type CutChunks,
   createStoredBlobs,
@@ -429,17 +430,12 @@ class FileUploader {
     const { store, limit, link, session } = this.#options;
     const { signal } = this.#tasks;
     const permit = await this.#packMemory.acquire(builder.sizeBytes, signal);
-    const contentBytes = builder.sizeBytes;
-    const pack = builder.finish((name) => link.view?.avoids(packKey(name)) === true);
+    const { count: blobs, sizeBytes: contentBytes } = builder;
     this.#tasks.spawn(async () => {
       try {
-        const options = { checksum: { sha256: pack.hash }, condition: { absent: true }, signal } as const;
-        await limit.run(() => store.put(packKey(pack.hash), pack.bytes, options), {
-          bytes: pack.bytes.length,
-          signal,
-        });
+        const pack = await sendPack({ store, limit, view: link.view, signal }, builder);
         this.#count(1, pack.bytes.length);
-        this.#progress.add(builder.count, contentBytes);
+        this.#progress.add(blobs, contentBytes);
         session.index.transaction(() => {
           this.#noteSent(packKey(pack.hash), pack.bytes.length);
           link.blobs.addPack(pack.hash, pack.blobs);

@@ -169,7 +169,7 @@ export function hasBaseRows(session: Session): boolean {
 }
 
 /** Records in the index that the store has the entry's blob. */
-export function rememberBlob(link: LinkedRepository, entry: Entry): void {
+export function rememberBlob(link: Pick<LinkedRepository, 'blobs'>, entry: Entry): void {
   if (entry.kind === 'file') link.blobs.add(entry.blob, entry.location);
 }
 

@@ -16,7 +16,7 @@ import type { Session } from './open-workspace.ts';
  * push sends it again under another key.
  */
 export function openWorkspaceCollection(
-  session: Session,
+  session: Pick<Session, 'context' | 'index'>,
   store: ObjectStore,
   { known, uuid }: { readonly known: KnownRepository; readonly uuid: string },
 ): CollectionView {

@@ -10,6 +10,7 @@ import { addFleetCommand } from './commands/fleet/fleet.ts';
 import { addForgetCommand } from './commands/forget.ts';
 import { addGatewayCommand } from './commands/gateway.ts';
 import { addCollectCommand } from './commands/gc.ts';
+import { addImportCommand } from './commands/import.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addKeptCommand } from './commands/kept.ts';
 import { addKeyCommand } from './commands/key.ts';
@@ -67,7 +68,7 @@ type AddCommand = (program: Command, host: CommandHost) => void;
 
 /** By the headings of the help, in the order of the help. */
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
-  'Start:': { init: addInitCommand, clone: addCloneCommand, ui: addUiCommand },
+  'Start:': { init: addInitCommand, clone: addCloneCommand, import: addImportCommand, ui: addUiCommand },
   'Every day:': {
     status: addStatusCommand,
     diff: addDiffCommand,

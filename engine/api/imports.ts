@@ -1,0 +1,40 @@
+/** Requests and summaries of imports. Isomorphic and JSON-safe, like `jobs.ts`. */
+import type { RequestTotals } from './jobs.ts';
+
+/** `dray import dvc`. Without `rev`, `allTags` and `allCommits`: the state that is checked out. */
+export interface ImportDvcRequest {
+  /** The folder of the project, with a `.dvc` folder. Relative paths start at the context's folder. */
+  readonly project: string;
+  /** The URL of the repository, made if there is none. */
+  readonly to: string;
+  /** Read all content from this remote of the project's, or from a folder or URL such as a DVC cache. */
+  readonly remote?: string;
+  /** A revision of git: its state alone, as one commit. */
+  readonly rev?: string;
+  /** All tagged states. */
+  readonly allTags?: boolean;
+  /** All states of all branches and tags. */
+  readonly allCommits?: boolean;
+  /** Leave out files whose content is missing or damaged. Default: publish nothing then. */
+  readonly skipMissing?: boolean;
+}
+
+export interface ImportDvcSummary {
+  /** `refused`: content is missing or damaged, and nothing was published. */
+  readonly result: 'imported' | 'upToDate' | 'refused';
+  /** States that were read. */
+  readonly states: number;
+  /** Commits that were written. */
+  readonly commits: number;
+  /** Branches and tags that were made or moved. */
+  readonly refs: number;
+  /** Contents that were read, and their size. */
+  readonly readFiles: number;
+  readonly readBytes: number;
+  readonly uploadedObjects: number;
+  readonly uploadedBytes: number;
+  /** Files whose content is missing or damaged, or that cannot be imported, each counted once. */
+  readonly failed: number;
+  /** Requests to both sides. */
+  readonly requests: RequestTotals;
+}

@@ -1,0 +1,150 @@
+/**
+ * Brings the content of a DVC project into a repository, each MD5 once: read from where DVC keeps it, checked
+ * against its MD5, hashed with SHA-256 and sent on, without a copy on the disk.
+ */
+import { DrayError } from '../../../api/error.ts';
+import { Budget } from '../../../base/budget.ts';
+import type { KnownContent, Md5Table } from '../../../index/md5-table.ts';
+import type { ContentSource, ContentStream, ContentWriter } from '../../versions/content-writer.ts';
+import type { RepositoryWriter } from '../../versions/repository-writer.ts';
+import {
+  candidatesOf,
+  type DvcCandidate,
+  type DvcFile,
+  type DvcProblem,
+  missing,
+  problemOf,
+} from './dvc-files.ts';
+import { md5CheckedBody } from './dvc-md5.ts';
+import type { DvcPlaces } from './dvc-places.ts';
+
+const FILES_AT_ONCE = 16;
+
+export interface DvcContentOptions {
+  readonly places: DvcPlaces;
+  readonly repository: RepositoryWriter;
+  readonly content: ContentWriter;
+  readonly known: Md5Table;
+  readonly signal: AbortSignal;
+  readonly onFile: (sizeBytes: number, isKept: boolean) => void;
+}
+
+export interface DvcContent {
+  /** Brings the content of all files. What cannot be brought is a problem of each file that has it. */
+  bring(files: readonly DvcFile[]): Promise<readonly DvcProblem[]>;
+  find(file: DvcFile): KnownContent | undefined;
+}
+
+export function createDvcContent(options: DvcContentOptions): DvcContent {
+  const { known, onFile, repository, signal } = options;
+  /** Brought by this run, perhaps in a pack that is not sent yet. */
+  const brought = new Set<string>();
+  const failed = new Map<string, unknown>();
+  const inFlight = new Budget(FILES_AT_ONCE);
+  const isThere = (id: string) => {
+    const content = known.find(id);
+    return content !== undefined && (content.sizeBytes === 0 || repository.has(content.hash));
+  };
+  const bringOne = async (id: string, file: DvcFile) => {
+    try {
+      const content = await bring(options, file);
+      known.add(id, content);
+      brought.add(id);
+      onFile(content.sizeBytes, false);
+    } catch (error) {
+      problemOf(file.path, error);
+      failed.set(id, error);
+    }
+  };
+  return {
+    find: (file) => {
+      const id = idOf(file);
+      return failed.has(id) ? undefined : known.find(id);
+    },
+    async bring(files) {
+      const work = new Map<string, Promise<void>>();
+      let failure: { readonly error: unknown } | undefined;
+      for (const file of files) {
+        const id = idOf(file);
+        if (brought.has(id) || failed.has(id) || work.has(id)) continue;
+        if (isThere(id)) {
+          brought.add(id);
+          onFile(known.find(id)!.sizeBytes, true);
+          continue;
+        }
+        const permit = await inFlight.acquire(1, signal);
+        const task = bringOne(id, file)
+          .catch((error) => {
+            failure ??= { error };
+          })
+          .finally(() => permit.release());
+        work.set(id, task);
+        if (failure) break;
+      }
+      await Promise.all(work.values());
+      if (failure) throw failure.error;
+      return files.flatMap((file) => {
+        const id = idOf(file);
+        return failed.has(id) ? [problemFor(file, failed.get(id))] : [];
+      });
+    },
+  };
+}
+
+/** The same error, under the file's own name. */
+function problemFor({ output, path }: DvcFile, error: unknown): DvcProblem {
+  const isMissing = error instanceof DrayError && error.data.reason === 'dvcMissing';
+  return problemOf(path, isMissing ? missing(path, output) : error);
+}
+
+function idOf({ cloud, hashKind, md5 }: DvcFile): string {
+  if (md5 !== undefined) return `${hashKind}:${md5}`;
+  return `cloud:${JSON.stringify([cloud?.remote, cloud?.path, cloud?.versionId, cloud?.etag])}`;
+}
+
+async function bring(options: DvcContentOptions, file: DvcFile): Promise<KnownContent> {
+  let damaged: unknown;
+  for (const candidate of await candidatesOf(options.places, file)) {
+    try {
+      return await options.content.put(sourceOf(candidate, file, options.signal));
+    } catch (error) {
+      const reason = error instanceof DrayError ? error.data.reason : undefined;
+      if (reason === 'otherMd5') damaged = error;
+      else if (reason !== 'dvcMissing') throw error;
+    }
+  }
+  // At a remote with cloud versioning, other content is a later version of the file.
+  if (damaged !== undefined && !file.cloud) throw damaged;
+  throw file.cloud ? laterVersion(file) : missing(file.path, file.output);
+}
+
+function sourceOf({ key, place }: DvcCandidate, file: DvcFile, signal: AbortSignal): ContentSource {
+  const { limit, store } = place.opened;
+  const name = `${key} at ${place.address}`;
+  return {
+    name,
+    async open(): Promise<ContentStream> {
+      const read = await limit.run(() => store.get(key, { isResumed: true, signal }), { bytes: 0, signal });
+      if (!read) throw missing(file.path, file.output);
+      const { hashKind: kind, md5 } = file;
+      if (md5 !== undefined)
+        return { sizeBytes: read.sizeBytes, body: md5CheckedBody(read.body, { kind, md5, name }) };
+      // Without an MD5 only the etag says that this is the recorded version.
+      if (read.etag !== '' && read.etag === file.cloud?.etag?.replaceAll('"', '')) return read;
+      read.body.destroy();
+      throw missing(file.path, file.output);
+    },
+  };
+}
+
+function laterVersion({ cloud, path }: DvcFile): DrayError {
+  const version = cloud?.versionId === undefined ? '' : ` ${cloud.versionId}`;
+  return new DrayError(
+    'notFound',
+    `The version${version} of ${path} is not the current one at the DVC remote. Dray reads only the current ones.`,
+    {
+      data: { path, reason: 'dvcVersion' },
+      advice: 'Run "dvc fetch" for that revision, so that the cache has it.',
+    },
+  );
+}

@@ -1,0 +1,184 @@
+/** The files of a project's outputs: folders are lists of their own (`.dir` objects). */
+import * as v from 'valibot';
+import { DrayError, type ErrorCode, toDrayError } from '../../../api/error.ts';
+import { comparePaths } from '../../../model/entry.ts';
+import { checkEntryPath } from '../../../model/safe-path.ts';
+import { createDvcDigest, otherContent } from './dvc-md5.ts';
+import type { DvcCloudFile, DvcHashKind, DvcOutput } from './dvc-outputs.ts';
+import { type DvcPlace, type DvcPlaces, keysOfMd5 } from './dvc-places.ts';
+
+export interface DvcFile {
+  /** From the root of the project. */
+  readonly path: string;
+  readonly executable: boolean;
+  readonly hashKind: DvcHashKind;
+  /** Absent: only the cloud's own version says what the content is. */
+  readonly md5?: string;
+  readonly output: DvcOutput;
+  readonly cloud?: DvcCloudFile;
+}
+
+/** What cannot be imported. */
+export interface DvcProblem {
+  readonly path: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export interface DvcState {
+  /** In order of their paths. */
+  readonly files: readonly DvcFile[];
+  readonly problems: readonly DvcProblem[];
+}
+
+/** One place and key at which content may lie. */
+export interface DvcCandidate {
+  readonly place: DvcPlace;
+  readonly key: string;
+}
+
+const LIST_BYTES_MAX = 512 * 1024 * 1024;
+/** Entries of lists in memory. */
+const LISTED_MAX = 1_000_000;
+const listSchema = v.array(
+  v.object({ md5: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)), relpath: v.string() }),
+);
+type FolderList = v.InferOutput<typeof listSchema>;
+
+/** Reads the lists of folders, each once if they fit in memory. */
+export function createFolderLists(places: DvcPlaces) {
+  const known = new Map<string, FolderList>();
+  let listed = 0;
+  return {
+    async read(output: DvcOutput, signal: AbortSignal): Promise<FolderList> {
+      const id = `${output.hashKind} ${output.md5}`;
+      const found = known.get(id);
+      if (found) return found;
+      const list = await readFolderList(places, output, signal);
+      if (listed > LISTED_MAX) {
+        known.clear();
+        listed = 0;
+      }
+      known.set(id, list);
+      listed += list.length;
+      return list;
+    },
+  };
+}
+
+export async function stateOf(
+  outputs: readonly DvcOutput[],
+  lists: ReturnType<typeof createFolderLists>,
+  signal: AbortSignal,
+): Promise<DvcState> {
+  const files: DvcFile[] = [];
+  const problems: DvcProblem[] = [];
+  for (const output of outputs) {
+    const { executable, hashKind, md5, path, problem } = output;
+    const same = { executable, hashKind, output };
+    if (problem !== undefined) {
+      problems.push({ path, code: 'unsupported', message: `${path}: ${problem}.` });
+    } else if (output.files) {
+      for (const cloud of output.files) {
+        const sum = cloud.md5 === undefined ? {} : { md5: cloud.md5 };
+        files.push({ ...same, path: cloud.path, ...sum, cloud });
+      }
+    } else if (md5?.endsWith('.dir')) {
+      try {
+        for (const { md5: sum, relpath } of await lists.read(output, signal))
+          files.push({ ...same, executable: false, path: `${path}/${relpath}`, md5: sum });
+      } catch (error) {
+        problems.push(problemOf(path, error));
+      }
+    } else files.push({ ...same, path, md5: md5! });
+  }
+  return { ...onlySafe(files), problems: [...problems, ...onlySafe(files).problems] };
+}
+
+/** @throws every error that does not concern this one file */
+export function problemOf(path: string, error: unknown): DvcProblem {
+  const { code, message } = toDrayError(error);
+  if (code === 'notFound' || code === 'damaged' || code === 'unsupported') return { path, code, message };
+  throw error;
+}
+
+function onlySafe(found: readonly DvcFile[]): DvcState {
+  const files: DvcFile[] = [];
+  const problems: DvcProblem[] = [];
+  const paths = new Set<string>();
+  for (const file of found.toSorted((left, right) => comparePaths(left.path, right.path))) {
+    const { path } = file;
+    const reason = paths.has(path)
+      ? 'it is named twice'
+      : isBelowFile(path, paths)
+        ? 'its folder is a file'
+        : checkEntryPath(path, { kind: 'file', platform: 'linux' });
+    if (reason === undefined) {
+      paths.add(path);
+      files.push(file);
+    } else problems.push({ path, code: 'unsafePath', message: `${path} cannot be imported: ${reason}.` });
+  }
+  return { files, problems };
+}
+
+/** The path of a file sorts before those below it. */
+function isBelowFile(path: string, paths: ReadonlySet<string>): boolean {
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+    if (paths.has(path.slice(0, at))) return true;
+  return false;
+}
+
+/** Where content may lie: in the cache of this machine, then on the remote. */
+export async function candidatesOf(
+  places: DvcPlaces,
+  { cloud, hashKind, md5, output }: Pick<DvcFile, 'cloud' | 'hashKind' | 'md5' | 'output'>,
+): Promise<readonly DvcCandidate[]> {
+  const candidates: DvcCandidate[] = [];
+  const keys = md5 === undefined ? [] : keysOfMd5(md5, hashKind);
+  if (places.cache) for (const key of keys) candidates.push({ place: places.cache, key });
+  const remote = await places.remote(cloud?.remote ?? output.remote);
+  if (remote && cloud) candidates.push({ place: remote, key: cloud.path });
+  if (remote) for (const key of keys) candidates.push({ place: remote, key });
+  return candidates;
+}
+
+async function readFolderList(
+  places: DvcPlaces,
+  output: DvcOutput,
+  signal: AbortSignal,
+): Promise<FolderList> {
+  const { hashKind, path } = output;
+  const md5 = output.md5!;
+  let damaged: DrayError | undefined;
+  for (const { key, place } of await candidatesOf(places, { hashKind, md5, output })) {
+    const { limit, store } = place.opened;
+    const read = await limit.run(() => store.read(key, { maxBytes: LIST_BYTES_MAX, signal }), {
+      bytes: 0,
+      signal,
+    });
+    if (!read) continue;
+    const digest = createDvcDigest(hashKind);
+    digest.add(read.bytes);
+    const checked = digest.end().includes(md5.slice(0, -'.dir'.length))
+      ? v.safeParse(listSchema, parseJson(read.bytes))
+      : undefined;
+    if (checked?.success) return checked.output;
+    damaged = otherContent(`${key} at ${place.address}, the list of ${path},`);
+  }
+  throw damaged ?? missing(path, output);
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+export function missing(path: string, { notPushed }: DvcOutput): DrayError {
+  const because = notPushed === undefined ? '' : `: ${notPushed}`;
+  return new DrayError('notFound', `The content of ${path} is not on the DVC remote${because}.`, {
+    data: { path, reason: 'dvcMissing' },
+  });
+}

@@ -1,0 +1,331 @@
+/**
+ * `dray import dvc`: brings a DVC project into a repository, history included.
+ *
+ * The design:
+ * - What git itself tracks is not data. Data are the outputs that `*.dvc` and `dvc.lock` name.
+ * - First the content of all states is brought, each MD5 once: read from DVC's cache or remote, checked,
+ *   hashed with SHA-256, and sent into packs, objects and chunks without a copy on the disk. Then the store
+ *   is asked once for what was sent. Only then commits are written, and the refs move last. So a branch
+ *   never names a commit that lacks something.
+ * - Missing or damaged content is listed, the run ends with 4, and nothing is published. With `skipMissing`
+ *   the commits leave these files out, and their messages say so.
+ * - A commit's bytes follow from git's: author, date, message, parents in order, and the files. So a run that
+ *   was killed writes the same commits again. What was sent is known from the user's cache: the index of
+ *   `RepositoryWriter`, and a table from MD5 to content.
+ * - A state that equals that of its only parent becomes no commit of its own.
+ * - The last line of each message names the git commit (`DVC-Revision: ...`). By it a later run finds what is
+ *   there. A branch moves only forward, a tag never.
+ * - If a collection of garbage begins meanwhile, everything is done once more: only what it has condemned is
+ *   sent again.
+ */
+import { join, resolve } from 'node:path';
+import { DrayError } from '../../../api/error.ts';
+import type { ImportDvcRequest, ImportDvcSummary } from '../../../api/imports.ts';
+import type { JobContext } from '../../../api/jobs.ts';
+import { checkAborted } from '../../../base/abort.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { type Md5Table, openMd5Table } from '../../../index/md5-table.ts';
+import type { CommitHash } from '../../../model/entry.ts';
+import { leadsTo } from '../../../repository/leads-to.ts';
+import type { StoredRef } from '../../../repository/refs.ts';
+import { type OpenedRemote, openRepositoryAt, parseGivenUrl } from '../../session/opened-remote.ts';
+import { createProgress, type Progress } from '../../session/progress.ts';
+import { addTotals, createTraffic } from '../../session/traffic.ts';
+import { openRepositoryWriter, type RepositoryWriter } from '../../versions/repository-writer.ts';
+import {
+  type ImportedFile,
+  type ImportHistory,
+  importedStateOf,
+  importMessage,
+  openImportHistory,
+} from '../import-history.ts';
+import { createDvcContent, type DvcContent } from './dvc-content.ts';
+import { createFolderLists, type DvcProblem, type DvcState, stateOf } from './dvc-files.ts';
+import { type DvcPlaces, openDvcPlaces } from './dvc-places.ts';
+import { type ImportPlan, type ImportStep, planImport } from './dvc-plan.ts';
+import { readConfigOf, readOutputs, treeFingerprint } from './dvc-project.ts';
+import { openGitRepository } from './git-repository.ts';
+
+export async function importDvc(context: JobContext, request: ImportDvcRequest): Promise<ImportDvcSummary> {
+  const root = resolve(context.directory, request.project);
+  await using git = await openGitRepository(context, root);
+  const plan = await planImport(context, request, { git, root });
+  const newest = plan.steps.findLast(({ readTree }) => readTree);
+  const config = await readConfigOf(root, await newest?.readTree?.());
+  await using places = await openDvcPlaces(context, { root, config, remote: request.remote });
+  // A wrong or unsupported remote is reported before a repository is made.
+  await places.remote(undefined).catch((error: unknown) => {
+    if (request.remote !== undefined || !(error instanceof DrayError)) throw error;
+    if (error.code !== 'unsupported') throw error;
+  });
+  const url = parseGivenUrl(context, request.to, context.directory);
+  await using remote = await openRepositoryAt(context, url, { create: true });
+  await using repository = await openRepositoryWriter(context, remote, {
+    command: 'import dvc',
+    creates: true,
+  });
+  using known = openMd5Table(join(repository.folder, 'md5.db'));
+  const history = await openImportHistory(repository);
+  const run: ImportRun = { context, request, plan, places, remote, repository, known, history };
+  return await new DvcImport(run).run();
+}
+
+interface ImportRun {
+  readonly context: JobContext;
+  readonly request: ImportDvcRequest;
+  readonly plan: ImportPlan;
+  readonly places: DvcPlaces;
+  readonly remote: OpenedRemote;
+  readonly repository: RepositoryWriter;
+  readonly known: Md5Table;
+  readonly history: ImportHistory;
+}
+
+/** What became of a step: the commits that stand for it. */
+type Mapped = Map<string, readonly CommitHash[]>;
+
+class DvcImport {
+  readonly #run: ImportRun;
+  readonly #problems = new Map<string, DvcProblem>();
+  readonly #lists: ReturnType<typeof createFolderLists>;
+  #mapped: Mapped = new Map();
+  #content: DvcContent | undefined;
+  #storedIn = -1;
+  #states = 0;
+  #commits = 0;
+  #refs = 0;
+  #readFiles = 0;
+  #readBytes = 0;
+  #sent = { objects: 0, bytes: 0 };
+
+  constructor(run: ImportRun) {
+    this.#run = run;
+    this.#lists = createFolderLists(run.places);
+  }
+
+  async run(): Promise<ImportDvcSummary> {
+    const { context, plan, request } = this.#run;
+    await this.#store();
+    for (const { code, message, path } of this.#problems.values())
+      context.emit({ type: 'fileFailed', path, error: { code, message, retry: 'no', data: { path } } });
+    if (this.#problems.size > 0 && !request.skipMissing) return this.#summary('refused');
+    context.emit({ type: 'phase', phase: 'commit' });
+    if (!plan.isAlone) await this.#writeHistory();
+    for (const ref of plan.refs) await this.#publish(ref);
+    return this.#summary(this.#commits + this.#refs > 0 ? 'imported' : 'upToDate');
+  }
+
+  /** Brings the content of all states, and makes sure that the store has it. */
+  async #store(): Promise<void> {
+    const { context, known, places, plan, remote, repository } = this.#run;
+    this.#problems.clear();
+    this.#storedIn = repository.round();
+    this.#states = 0;
+    const writer = repository.openContent();
+    const limits = [remote, ...places.opened()];
+    const progress: Progress = createProgress(
+      { context, clock: systemClock },
+      {
+        phase: 'upload',
+        traffic: createTraffic(
+          limits.map(({ meter }) => meter),
+          limits.map(({ limit }) => limit),
+        ),
+      },
+    );
+    try {
+      const content = createDvcContent({
+        places,
+        repository,
+        content: writer,
+        known,
+        signal: context.signal,
+        onFile: (sizeBytes, isKept) => {
+          if (isKept) return progress.keep(1, sizeBytes);
+          this.#readFiles += 1;
+          this.#readBytes += sizeBytes;
+          progress.add(1, sizeBytes);
+        },
+      });
+      this.#content = content;
+      const seen = new Set<string>();
+      for (const step of plan.steps) await this.#bring(step, content, seen);
+      await writer.settle();
+    } finally {
+      const { bytes, objects } = writer.sent();
+      this.#sent = { objects: this.#sent.objects + objects, bytes: this.#sent.bytes + bytes };
+      await writer.close();
+      progress.end();
+    }
+    await repository.confirm();
+  }
+
+  async #bring({ id, readTree }: ImportStep, content: DvcContent, seen: Set<string>): Promise<void> {
+    if (!readTree) return;
+    const { context, history, plan } = this.#run;
+    checkAborted(context.signal);
+    this.#states += 1;
+    if (!plan.isAlone && history.earlier(id)) return;
+    const tree = await readTree();
+    const fingerprint = treeFingerprint(tree);
+    if (seen.has(fingerprint)) return;
+    seen.add(fingerprint);
+    const { files, problems } = await stateOf(await readOutputs(tree), this.#lists, context.signal);
+    const failed = await content.bring(files);
+    for (const problem of [...problems, ...failed])
+      this.#problems.set(`${problem.path}\n${problem.message}`, problem);
+  }
+
+  /** Commits for all steps, parents first. */
+  async #writeHistory(): Promise<void> {
+    const { context, history, plan } = this.#run;
+    this.#mapped = new Map();
+    const fingerprints = new Map<string, string>();
+    for (const step of plan.steps) {
+      checkAborted(context.signal);
+      const parents = [...new Set(step.parents.flatMap((parent) => this.#mapped.get(parent) ?? []))];
+      const earlier = step.readTree && history.earlier(step.id);
+      if (!step.readTree || earlier) {
+        this.#mapped.set(step.id, earlier ? [earlier.hash] : parents);
+        continue;
+      }
+      const tree = await step.readTree();
+      const fingerprint = treeFingerprint(tree);
+      fingerprints.set(step.id, fingerprint);
+      const [only] = step.parents;
+      const isSame = step.parents.length === 1 && fingerprints.get(only!) === fingerprint;
+      if (isSame && parents.length === 1) this.#mapped.set(step.id, parents);
+      else this.#mapped.set(step.id, await this.#writeStep(step, parents));
+    }
+  }
+
+  async #writeStep(step: ImportStep, parents: readonly CommitHash[]): Promise<readonly CommitHash[]> {
+    const { history } = this.#run;
+    const { files, leftOut } = await this.#filesOf(step);
+    const [only] = parents;
+    const isNone = only === undefined && files.length === 0 && leftOut.length === 0;
+    if (isNone) return [];
+    const isWhole = leftOut.length === 0;
+    if (isWhole && parents.length === 1 && (await history.isSame(only!, files))) return parents;
+    this.#commits += 1;
+    const { author, id, timeMs } = step;
+    const message = importMessage(step.message, id, noteOf(leftOut));
+    return [await history.write({ id, author, timeMs, message, parents, files })];
+  }
+
+  async #filesOf(step: ImportStep) {
+    const { context } = this.#run;
+    const tree = await step.readTree!();
+    const state: DvcState = await stateOf(await readOutputs(tree), this.#lists, context.signal);
+    const files: ImportedFile[] = [];
+    const leftOut = state.problems.map(({ path }) => path);
+    for (const file of state.files) {
+      const found = this.#content!.find(file);
+      if (found) files.push({ path: file.path, executable: file.executable, ...found });
+      else leftOut.push(file.path);
+    }
+    // What could not be brought was listed before any commit was written.
+    if (leftOut.length > 0 && !this.#run.request.skipMissing)
+      throw new DrayError('internal', `${leftOut[0]} was not brought, and nothing was recorded.`);
+    return { files, leftOut };
+  }
+
+  async #publish(ref: ImportPlan['refs'][number]): Promise<void> {
+    const { plan, repository } = this.#run;
+    if (await this.#isNothing(ref)) return this.#warnOfNone(ref.name);
+    const { before, commit } = await repository.publish(ref.name, async (tip) => {
+      if (repository.round() !== this.#storedIn) {
+        await this.#store();
+        if (!plan.isAlone) await this.#writeHistory();
+      }
+      return plan.isAlone ? await this.#commitAlone(ref.name, tip) : await this.#commitOf(ref, tip);
+    });
+    if (before?.commit !== commit) this.#refs += 1;
+  }
+
+  /** Whether DVC tracks nothing at a ref that the repository does not have. */
+  async #isNothing({ name, step }: ImportPlan['refs'][number]): Promise<boolean> {
+    const { plan, repository } = this.#run;
+    if (!plan.isAlone) return this.#mapped.get(step)?.length === 0;
+    if (repository.refs.some((known) => known.name === name)) return false;
+    const { files, leftOut } = await this.#filesOf(plan.steps[0]!);
+    return files.length + leftOut.length === 0;
+  }
+
+  #warnOfNone(name: string): void {
+    const message = `${name.slice(name.indexOf('/') + 1)} was left out: DVC tracks nothing there.`;
+    this.#run.context.emit({ type: 'warning', warning: 'refLeftOut', message });
+  }
+
+  /** The single state of this import, on top of what an earlier one left. */
+  async #commitAlone(name: string, tip: StoredRef | undefined): Promise<CommitHash> {
+    const { history, plan, repository } = this.#run;
+    const step = plan.steps[0]!;
+    const { files, leftOut } = await this.#filesOf(step);
+    if (tip && (await history.isSame(tip.commit, files))) return tip.commit;
+    if (tip) {
+      const isImported = importedStateOf((await repository.readCommit(tip.commit)).message) !== undefined;
+      if (name.startsWith('tags/') || !isImported) throw otherCommit(name);
+    }
+    this.#commits += 1;
+    const { author, id, timeMs } = step;
+    const message = importMessage(step.message, id, noteOf(leftOut));
+    return history.write({ id, author, timeMs, message, parents: tip ? [tip.commit] : [], files });
+  }
+
+  async #commitOf(
+    { name, step }: ImportPlan['refs'][number],
+    tip: StoredRef | undefined,
+  ): Promise<CommitHash> {
+    const { history, repository } = this.#run;
+    // A step between others may stand for several commits; a ref names a step of its own.
+    const commit = this.#mapped.get(step)![0]!;
+    if (tip?.commit === commit) return commit;
+    const read = (hash: CommitHash) => repository.readCommit(hash);
+    if (tip) {
+      if (name.startsWith('tags/')) throw otherCommit(name);
+      const [isAhead, isBehind] = await Promise.all([
+        leadsTo({ tip: commit, own: tip.commit, base: undefined, read }),
+        leadsTo({ tip: tip.commit, own: commit, base: undefined, read }),
+      ]);
+      if (!isAhead && isBehind) return tip.commit;
+      if (!isAhead) throw otherCommit(name);
+    }
+    const earlier = history.isEarlier(commit);
+    if (earlier) await repository.checkWhole(commit, earlier.ref);
+    return commit;
+  }
+
+  #summary(result: ImportDvcSummary['result']): ImportDvcSummary {
+    const { places, remote } = this.#run;
+    return {
+      result,
+      states: this.#states,
+      commits: this.#commits,
+      refs: this.#refs,
+      readFiles: this.#readFiles,
+      readBytes: this.#readBytes,
+      uploadedObjects: this.#sent.objects,
+      uploadedBytes: this.#sent.bytes,
+      failed: this.#problems.size,
+      requests: addTotals([remote, ...places.opened()].map(({ meter }) => meter)),
+    };
+  }
+}
+
+const NAMED_MAX = 20;
+
+function noteOf(leftOut: readonly string[]): string | undefined {
+  if (leftOut.length === 0) return undefined;
+  const named = leftOut.slice(0, NAMED_MAX).map((path) => JSON.stringify(path));
+  const more = leftOut.length > NAMED_MAX ? `, and ${leftOut.length - NAMED_MAX} more` : '';
+  return `Left out, because DVC no longer had the content: ${named.join(', ')}${more}.`;
+}
+
+function otherCommit(name: string): DrayError {
+  const [kind, short] = [name.startsWith('tags/') ? 'tag' : 'branch', name.slice(name.indexOf('/') + 1)];
+  return new DrayError('conflict', `The repository has a ${kind} ${short} with another history.`, {
+    data: { ref: name },
+    advice: 'Import to another URL, or rename it there first.',
+  });
+}

@@ -21,6 +21,8 @@ const OF_THE_COMMAND_LINE: readonly string[] = [
   'jobs/trees/delete/backup-folder.ts',
   'jobs/trees/delete/refuse-change.ts',
   'jobs/trees/source-items.ts',
+  // The name of a run that was cut, as its record has it.
+  'jobs/working-copy/interrupted-writes.ts: dray scope ',
   'transfer/delta/block-delta.ts',
   // `dray delta`, and `dray check`'s report.
   'jobs/delta/delta-side-opener.ts',

@@ -9,6 +9,13 @@ import { DrayError, type ErrorCode } from '../../engine/api/error.ts';
 import type { JobEvent } from '../../engine/api/events.ts';
 import type { ConnectionFlags, RequestTotals } from '../../engine/api/jobs.ts';
 import type { CopyRequest, PlaceRequest, TransferSummary } from '../../engine/api/trees.ts';
+import type {
+  CommitBuilder,
+  CommitOutcome,
+  CommitRecordOptions,
+  Content,
+  FileOptions,
+} from './commit-builder.ts';
 import { copy, type TreeCopyOptions } from './copy.ts';
 import type { DrayOptions } from './library-context.ts';
 import {
@@ -24,14 +31,19 @@ import {
 import { openWorkspace, type Workspace } from './workspace.ts';
 
 export {
+  type CommitBuilder,
   type CommitInfo,
+  type CommitOutcome,
+  type CommitRecordOptions,
   type ConnectionFlags,
+  type Content,
   type CopyRequest,
   copy,
   DrayError,
   type DrayOptions,
   type ErrorCode,
   type FileChange,
+  type FileOptions,
   type JobEvent,
   type ListOptions,
   openRepository,

@@ -90,6 +90,83 @@ describe('a repository', () => {
   });
 });
 
+describe('a commit without a folder', () => {
+  it('is written over what the branch has, and nothing else changes', async () => {
+    await using repository = await open();
+    const large = Buffer.alloc(9 * 1024 * 1024, 'large ');
+    async function* stream() {
+      for (let at = 0; at < large.length; at += 100_000) yield large.subarray(at, at + 100_000);
+    }
+    const { commit, sentBytes } = await repository
+      .commit('made')
+      .put('a/text', 'of a program')
+      .put('a/stream', stream())
+      .put('empty', '')
+      .publish({ message: 'made', author: 'program' });
+    expect(sentBytes).toBeGreaterThan(0);
+    expect(await repository.resolve('made')).toBe(commit);
+    expect(await repository.show('made')).toMatchObject({
+      message: 'made',
+      author: 'program',
+      parents: [],
+      files: 3,
+    });
+    expect(Buffer.concat(await gather(repository.read('made', 'a/stream'))).equals(large)).toBe(true);
+
+    const next = await repository
+      .commit('made')
+      .delete('a/')
+      .put('a', 'a file where a folder was')
+      .put('new/inside', new Uint8Array([1, 2]), { executable: true, modified: new Date(1e12) })
+      .publish();
+    const changes = await gather<FileChange>(repository.diff(commit, next.commit));
+    expect(changes.map(({ kind, path }) => `${kind} ${path}`)).toEqual([
+      'added a',
+      'deleted a/stream',
+      'deleted a/text',
+      'added new/inside',
+    ]);
+    expect(await repository.stat('made', 'new/inside')).toMatchObject({
+      executable: true,
+      modified: new Date(1e12),
+    });
+    const again = await repository.commit('made').put('empty', '').delete('absent').publish();
+    expect(again).toEqual({ commit: next.commit, sentBytes: 0 });
+    await openWorkspace(sandbox.path('work'), options).pull({ ref: 'made' });
+    expect(readFileSync(sandbox.path('work/a'), 'utf8')).toBe('a file where a folder was');
+    await openWorkspace(sandbox.path('work'), options).pull({ ref: 'main' });
+  });
+
+  it('of many programs at once loses nothing', async () => {
+    const names = Array.from({ length: 6 }, (_, at) => `from-${at}`);
+    await Promise.all(
+      names.map(async (name) => {
+        await using repository = await open();
+        await repository.commit('shared').put(name, name).publish();
+      }),
+    );
+    await using repository = await open();
+    const listed = await gather<VersionEntry>(repository.list('shared'));
+    expect(listed.map(({ path }) => path)).toEqual(names);
+  });
+
+  it('refuses what no dataset can hold', async () => {
+    await using repository = await open();
+    expect(() => repository.commit('made').put('../out', 'x')).toThrow(DrayError);
+    expect(() => repository.commit('bad name')).toThrow(DrayError);
+    const both = repository.commit('main').put('images', 'a file').publish();
+    await expect(both).rejects.toMatchObject({ code: 'conflict' });
+    const below = repository.commit('main').put('readme/x', 'below a file').publish();
+    await expect(below).rejects.toMatchObject({ code: 'conflict' });
+    async function* cut() {
+      yield new Uint8Array(10);
+      throw new Error('the source broke');
+    }
+    await expect(repository.commit('main').put('cut', cut()).publish()).rejects.toThrow('broke');
+    expect(await repository.stat('main', 'cut')).toBeUndefined();
+  });
+});
+
 describe('a copy', () => {
   it('takes a version as its source, and tells of its progress', async () => {
     const events: string[] = [];

@@ -1,7 +1,12 @@
 /** A repository as the library shows it: refs, versions, and what is in them. */
 import { DrayError } from '../../engine/api/error.ts';
+import type { JobContext } from '../../engine/api/jobs.ts';
 import { findNamedRemote } from '../../engine/jobs/session/named-remote.ts';
-import { openRepositoryAt, parseGivenUrl } from '../../engine/jobs/session/opened-remote.ts';
+import {
+  type OpenedRemote,
+  openRepositoryAt,
+  parseGivenUrl,
+} from '../../engine/jobs/session/opened-remote.ts';
 import { createVersions, type Versions } from '../../engine/jobs/versions/open-versions.ts';
 import type { Version } from '../../engine/jobs/versions/version.ts';
 import { kindOfChange } from '../../engine/model/diff.ts';
@@ -9,6 +14,7 @@ import { comparePaths, type Entry } from '../../engine/model/entry.ts';
 import type { ObjectStore } from '../../engine/remotes/object-store.ts';
 import { readDescriptor } from '../../engine/repository/descriptor.ts';
 import { diffCommits } from '../../engine/repository/diff-commits.ts';
+import { BranchCommit, type CommitBuilder } from './commit-builder.ts';
 import { contextOf, type DrayOptions } from './library-context.ts';
 
 /** A branch or a tag. */
@@ -97,6 +103,8 @@ export interface Repository extends AsyncDisposable {
    * @throws DrayError `notFound` if there is no such file, `damaged`
    */
   read(ref: string, path: string, options?: RangeOptions): AsyncGenerator<Uint8Array, void, undefined>;
+  /** Begins a commit on a branch, of content that a program has. */
+  commit(branch: string): CommitBuilder;
   /** In byte order of the paths. Reads only what of the two lists differs. */
   diff(from: string, to: string): AsyncGenerator<FileChange, void, undefined>;
   /** Frees connections. */
@@ -112,13 +120,14 @@ export async function openRepository(url: string, options: DrayOptions = {}): Pr
   const context = contextOf(options);
   const { directory, signal } = context;
   const named = /^[A-Za-z0-9][A-Za-z0-9._-]+$/.test(url) ? findNamedRemote(context, url) : undefined;
-  const { store } = await openRepositoryAt(context, named?.url ?? parseGivenUrl(context, url, directory));
+  const remote = await openRepositoryAt(context, named?.url ?? parseGivenUrl(context, url, directory));
+  const { store } = remote;
   try {
     if (!(await readDescriptor(store, { signal })))
       throw new DrayError('notFound', `There is no repository at ${store.address}.`, {
         data: { remote: store.address },
       });
-    return new OpenRepository(store, signal);
+    return new OpenRepository(context, remote);
   } catch (error) {
     await store.close();
     throw error;
@@ -127,15 +136,24 @@ export async function openRepository(url: string, options: DrayOptions = {}): Pr
 
 class OpenRepository implements Repository {
   readonly url: string;
+  readonly #context: JobContext;
+  readonly #remote: OpenedRemote;
   readonly #store: ObjectStore;
   readonly #versions: Versions;
   readonly #signal: AbortSignal;
 
-  constructor(store: ObjectStore, signal: AbortSignal) {
+  constructor(context: JobContext, remote: OpenedRemote) {
+    const { store } = remote;
     this.url = store.address;
+    this.#context = context;
+    this.#remote = remote;
     this.#store = store;
     this.#versions = createVersions(store);
-    this.#signal = signal;
+    this.#signal = context.signal;
+  }
+
+  commit(branch: string): CommitBuilder {
+    return new BranchCommit(this.#context, this.#remote, branch);
   }
 
   async refs(): Promise<readonly Ref[]> {

@@ -10,6 +10,8 @@ import { INDEX_FIXED_BYTES, ROW_BYTES } from '../../repository/packs/pack-format
 const PACKS_MAX = 200_000;
 /** A pack is held in memory while its blobs are copied. */
 const PACK_BYTES_MAX = 128 * 1024 * 1024;
+/** A relocation takes five values for each blob, and any document may have a million (`documentBounds`). */
+export const BLOBS_MAX = 199_000;
 
 /** Packs are written anew, the emptiest first, until unused bytes are at most this share of what is kept. */
 const UNUSED_SHARE_MAX = 0.05;
@@ -27,8 +29,14 @@ export interface SparsePack {
   readonly unusedBytes: number;
 }
 
+interface Needed {
+  /** As `SparsePack.neededBytes`. */
+  bytes: number;
+  blobs: number;
+}
+
 export class PackUse {
-  readonly #neededBytes = new Map<PackHash, number>();
+  readonly #needed = new Map<PackHash, Needed>();
   readonly #listed: SparsePack[] = [];
 
   /**
@@ -36,9 +44,13 @@ export class PackUse {
    * @param storedBytes Infinite: the pack must stay as it is.
    */
   note(pack: PackHash, storedBytes: number): void {
-    const known = this.#neededBytes.get(pack);
-    if (known === undefined && this.#neededBytes.size >= PACKS_MAX) return;
-    this.#neededBytes.set(pack, (known ?? INDEX_FIXED_BYTES) + storedBytes + ROW_BYTES);
+    const needed = this.#needed.get(pack) ?? { bytes: INDEX_FIXED_BYTES, blobs: 0 };
+    if (needed.blobs === 0) {
+      if (this.#needed.size >= PACKS_MAX) return;
+      this.#needed.set(pack, needed);
+    }
+    needed.bytes += storedBytes + ROW_BYTES;
+    needed.blobs += 1;
   }
 
   /**
@@ -46,8 +58,8 @@ export class PackUse {
    * @param listedBytes The size that a listing shows for so many bytes: an encrypted repository pads them.
    */
   noteSize(pack: PackHash, sizeBytes: number, listedBytes: (sizeBytes: number) => number): void {
-    const neededBytes = this.#neededBytes.get(pack);
-    if (neededBytes === undefined || neededBytes > sizeBytes || sizeBytes > PACK_BYTES_MAX) return;
+    const { blobs = 0, bytes: neededBytes = 0 } = this.#needed.get(pack) ?? {};
+    if (blobs === 0 || blobs > BLOBS_MAX || neededBytes > sizeBytes || sizeBytes > PACK_BYTES_MAX) return;
     const unusedBytes = sizeBytes - listedBytes(neededBytes + SALT_ROW_BYTES);
     if (unusedBytes > 0) this.#listed.push({ pack, sizeBytes, neededBytes, unusedBytes });
   }

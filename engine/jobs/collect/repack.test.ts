@@ -196,6 +196,24 @@ describe('a pack of which less than half is needed', () => {
     expect(await repository.unreadable()).toEqual([]);
   });
 
+  it('is written under another name if a damaged object has the name of the new pack', async () => {
+    const sparse = await createSparse();
+    const { store } = sparse.repository;
+    const refused = new Set<RemoteKey>();
+    const refusing: ObjectStore = {
+      ...store,
+      head: async (key, options) => {
+        if (!key.startsWith('packs/') || refused.size > 0) return store.head(key, options);
+        refused.add(key);
+        throw damaged(key, 'it is not authentic');
+      },
+    };
+    expect((await sparse.repository.collect({}, refusing)).repacked.packs).toBe(1);
+    const [taken] = refused;
+    expect(await sparse.repository.keys('packs/')).not.toContain(taken);
+    await expectMoved(sparse);
+  });
+
   it('stays when it is damaged, young, or at least half needed', async () => {
     const { pack, repository } = await createSparse();
     expect((await repository.collect({ graceSeconds: 3_600 })).repacked.packs).toBe(0);

@@ -11,7 +11,7 @@ import { hash as hashOf } from 'node:crypto';
 import { isDamage } from '../../base/read-checked.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import type { BlobHash, PackHash } from '../../model/entry.ts';
-import type { ObjectBytes } from '../../remotes/object-store.ts';
+import type { ObjectBytes, ObjectStore } from '../../remotes/object-store.ts';
 import { createCollectionView } from '../../repository/collection/collection-view.ts';
 import { packKey, relocationKey } from '../../repository/keys.ts';
 import { type BuiltPack, PackBuilder } from '../../repository/packs/pack.ts';
@@ -173,8 +173,7 @@ class Repacker {
     this.#moving = [];
     // What was listed may be a candidate of the round that is about to begin. The answer of the write does
     // not tell: one that is sent again counts as written if the same content is there.
-    const isThere = (await run(() => store.head(packKey(first.hash), { signal }))) !== undefined;
-    const { bytes, hash } = isThere ? salted(first) : first;
+    const { bytes, hash } = (await run(() => isThere(store, first.hash, signal))) ? salted(first) : first;
     const call = { condition: { absent: true }, checksum: { sha256: hash }, signal } as const;
     await run(() => store.put(packKey(hash), bytes, call));
     // A store may answer 200 and keep nothing.
@@ -194,6 +193,16 @@ class Repacker {
       });
     await tasks.settle();
     tasks.end();
+  }
+}
+
+/** Also if it is damaged, as the store of an encrypted repository says. */
+async function isThere(store: ObjectStore, pack: PackHash, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await store.head(packKey(pack), { signal })) !== undefined;
+  } catch (error) {
+    if (isDamage(error)) return true;
+    throw error;
   }
 }
 

@@ -153,7 +153,7 @@ async function cutFile(
   return hash;
 }
 
-export interface Cutter {
+interface Cutter {
   /** Continues with `bytes[from, to)`. */
   add(bytes: Uint8Array, from: number, to: number): void;
   /** Bytes of the unfinished chunk. */
@@ -165,7 +165,7 @@ export interface Cutter {
   finish(): BlobHash;
 }
 
-export function createCutter(chunker: Chunker): Cutter {
+function createCutter(chunker: Chunker): Cutter {
   const fileHash = createHash('sha256');
   let chunks: Chunk[] = [];
   let chunkHash = createHash('sha256');

@@ -10,18 +10,19 @@ import { createHash, hash as hashOf } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
 import { Budget } from '../../base/budget.ts';
 import { TaskSet } from '../../base/task-set.ts';
+import { type CutChunk, createStreamCutter } from '../../files/chunks/stream-cutter.ts';
 import type { Index } from '../../index/open-index.ts';
 import { type BlobHash, type Chunk, EMPTY_BLOB, type StoredBlob } from '../../model/entry.ts';
 import type { Layout } from '../../model/layout.ts';
 import { newObject, newObjectKey } from '../../repository/collection/collection-view.ts';
 import { packKey } from '../../repository/keys.ts';
+import { hashOfChunks } from '../../repository/packs/chunked-blob.ts';
 import type { PackBuilder } from '../../repository/packs/pack.ts';
 import { createOpenPacks } from '../push/open-packs.ts';
 import { sendPack } from '../push/send-pack.ts';
 import { createStoredBlobs, storedAs } from '../push/stored-blobs.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
-import { cutStream } from './cut-stream.ts';
 
 export interface ContentSource {
   /** For messages. */
@@ -206,11 +207,9 @@ class Writer implements ContentWriter {
     using _cut = await this.#cuts.acquire(1, signal);
     const inFlight = new Budget(CHUNKS_IN_FLIGHT);
     const sends: Promise<Chunk>[] = [];
-    const cutting = cutStream(body, link.layout);
-    try {
-      let next = await cutting.next();
-      for (; !next.done; next = await cutting.next()) {
-        const { bytes, hash } = next.value;
+    const cutter = createStreamCutter(link.layout, toShared);
+    const send = async (cut: Iterable<CutChunk>) => {
+      for (const { bytes, hash } of cut) {
         const permit = await inFlight.acquire(1, signal);
         const { length } = bytes;
         const sent = this.#putObject(hash, bytes)
@@ -219,11 +218,16 @@ class Writer implements ContentWriter {
         sent.catch((error) => this.#tasks.fail(error));
         sends.push(sent);
       }
+    };
+    try {
+      for await (const piece of body) await send(cutter.add(piece));
+      await send(cutter.finish());
       const chunks = await Promise.all(sends);
       const read = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
       if (read !== sizeBytes) throw otherSize(source, sizeBytes);
-      index.transaction(() => link.blobs.add(next.value, { in: 'chunks', chunks }));
-      return { hash: next.value, sizeBytes };
+      const hash = hashOfChunks(chunks);
+      index.transaction(() => link.blobs.add(hash, { in: 'chunks', chunks }));
+      return { hash, sizeBytes };
     } finally {
       await Promise.allSettled(sends);
     }
@@ -264,6 +268,13 @@ class Writer implements ContentWriter {
 
 function isCut({ chunkAbove }: Layout, sizeBytes: number): boolean {
   return chunkAbove > 0 && sizeBytes > chunkAbove;
+}
+
+/** A copy that threads can compress in place. */
+function toShared(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
 }
 
 /** In shared memory, so that threads can compress it in place. */

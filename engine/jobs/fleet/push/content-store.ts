@@ -10,6 +10,7 @@ import { PassThrough } from 'node:stream';
 import { Budget } from '../../../base/budget.ts';
 import { TaskSet } from '../../../base/task-set.ts';
 import { compressInBackground } from '../../../compression/zstd-blob.ts';
+import { createStreamCutter } from '../../../files/chunks/stream-cutter.ts';
 import {
   type BlobHash,
   type BlobLocation,
@@ -33,7 +34,6 @@ import { type BuiltPack, PackBuilder } from '../../../repository/packs/pack.ts';
 import { changed } from '../../../transfer/upload/remote-source.ts';
 import { putBlob, storedAs } from '../../push/stored-blobs.ts';
 import type { OpenedRemote } from '../../session/opened-remote.ts';
-import { createObjectCutter } from './object-cutter.ts';
 import type { PartSource } from './part-source.ts';
 
 const MIB = 1024 * 1024;
@@ -227,7 +227,7 @@ export class ContentStore {
   }
 
   async #storeChunks(item: TreeItem): Promise<StoredContent> {
-    const cutter = createObjectCutter(this.#options.layout);
+    const cutter = createStreamCutter(this.#options.layout);
     const chunks: Chunk[] = [];
     const sending = new TaskSet(this.#tasks.signal);
     const send = async (cut: Iterable<{ readonly hash: BlobHash; readonly bytes: Uint8Array }>) => {

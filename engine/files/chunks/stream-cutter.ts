@@ -1,13 +1,9 @@
-/** Cuts the content of a large object into chunks as it arrives. */
+/** Cuts content into chunks as it arrives, where a push of the same file cuts it. */
 import { createHash } from 'node:crypto';
-import { createChunker, openChunkerTools } from '../../../files/chunks/chunker.ts';
-import {
-  CHUNKER_MEMORY_START,
-  createChunkerMemory,
-  viewMemory,
-} from '../../../files/chunks/chunker-memory.ts';
-import type { BlobHash } from '../../../model/entry.ts';
-import type { Layout } from '../../../model/layout.ts';
+import type { BlobHash } from '../../model/entry.ts';
+import type { Layout } from '../../model/layout.ts';
+import { createChunker, openChunkerTools } from './chunker.ts';
+import { CHUNKER_MEMORY_START, createChunkerMemory, viewMemory } from './chunker-memory.ts';
 
 /** The most bytes that the chunker gets at once. */
 const PIECE_BYTES = 1024 * 1024;
@@ -18,22 +14,26 @@ export interface CutChunk {
   readonly bytes: Uint8Array;
 }
 
-export interface ObjectCutter {
+export interface StreamCutter {
   /** Yields the chunks that end in these bytes. */
   add(bytes: Uint8Array): Generator<CutChunk>;
   /** Yields the last chunk. */
   finish(): Generator<CutChunk>;
 }
 
-export function createObjectCutter({ chunkSize }: Pick<Layout, 'chunkSize'>): ObjectCutter {
+/** @param copyOf Makes the memory of a chunk. */
+export function createStreamCutter(
+  { chunkSize, cutterKey }: Pick<Layout, 'chunkSize' | 'cutterKey'>,
+  copyOf: (bytes: Uint8Array) => Uint8Array = (bytes) => bytes.slice(),
+): StreamCutter {
   // The open chunk lies at the start; it is shorter than the largest one.
   const blockBytes = chunkSize.max + PIECE_BYTES;
-  const memory = createChunkerMemory(blockBytes);
+  const memory = createChunkerMemory(blockBytes, cutterKey);
   const block = viewMemory(memory, CHUNKER_MEMORY_START, blockBytes);
   const chunker = createChunker(chunkSize, openChunkerTools(memory));
   let [start, filled] = [0, 0];
   const chunkTo = (end: number): CutChunk => {
-    const bytes = Buffer.from(block.slice(start, end));
+    const bytes = copyOf(block.subarray(start, end));
     start = end;
     return { hash: createHash('sha256').update(bytes).digest('hex') as BlobHash, bytes };
   };

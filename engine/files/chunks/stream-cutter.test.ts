@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createChunker, openChunkerTools } from '../../../files/chunks/chunker.ts';
-import {
-  CHUNKER_MEMORY_START,
-  createChunkerMemory,
-  viewMemory,
-} from '../../../files/chunks/chunker-memory.ts';
-import { createObjectCutter } from './object-cutter.ts';
+import { createChunker, openChunkerTools } from './chunker.ts';
+import { CHUNKER_MEMORY_START, createChunkerMemory, viewMemory } from './chunker-memory.ts';
+import { createStreamCutter } from './stream-cutter.ts';
 
 const chunkSize = { min: 16_384, average: 65_536, max: 262_144 };
 
@@ -32,10 +28,10 @@ function cutsOf(bytes: Buffer): number[] {
   }
 }
 
-describe('the chunks of an object that arrives in pieces', () => {
+describe('the chunks of content that arrives in pieces', () => {
   it.each([1_000, 65_536, 3_000_000])('are those of the whole: pieces of %i bytes', (pieceBytes) => {
     const bytes = content(3_000_000);
-    const cutter = createObjectCutter({ chunkSize });
+    const cutter = createStreamCutter({ chunkSize });
     const chunks: Uint8Array[] = [];
     for (let at = 0; at < bytes.length; at += pieceBytes)
       for (const chunk of cutter.add(bytes.subarray(at, at + pieceBytes))) chunks.push(chunk.bytes);

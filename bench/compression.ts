@@ -22,7 +22,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { formatBytes } from '../engine/api/numbers.ts';
+import { formatBytes } from '../engine/api/text/numbers.ts';
 import { createTextLines } from './data/text-lines.ts';
 import { fleetCircumstances, publishFigure, target } from './fleet/fleet-figure.ts';
 import { medianOf } from './page/statistics.ts';

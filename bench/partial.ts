@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { PullSummary } from '../engine/api/jobs.ts';
-import { formatCount, formatPlural } from '../engine/api/numbers.ts';
+import type { PullSummary } from '../engine/api/jobs/jobs.ts';
+import { formatCount, formatPlural } from '../engine/api/text/numbers.ts';
 import { fleetCircumstances, publishFigure, target } from './fleet/fleet-figure.ts';
 import { medianOf } from './page/statistics.ts';
 

@@ -1,7 +1,7 @@
 /** `dray gc` by the real command, on a plain folder and on a bucket. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequestTotals } from '../engine/api/jobs.ts';
+import type { RequestTotals } from '../engine/api/jobs/jobs.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { noise } from '../engine/peer/peer.fixture.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';

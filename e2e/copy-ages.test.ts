@@ -7,7 +7,7 @@ import { readdirSync, utimesSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FoundPeer, findPeer } from '../bench/machines/peers.ts';
-import type { SyncRequest, TreeFilterRequest } from '../engine/api/trees.ts';
+import type { SyncRequest, TreeFilterRequest } from '../engine/api/jobs/trees.ts';
 import { longIt } from '../engine/base/long-it.fixture.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { usage } from '../engine/jobs/one-place/disk-usage.ts';

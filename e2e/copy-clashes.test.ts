@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { SyncRequest } from '../engine/api/trees.ts';
+import type { SyncRequest } from '../engine/api/jobs/trees.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { usage } from '../engine/jobs/one-place/disk-usage.ts';
 import { listPlace } from '../engine/jobs/one-place/list-place.ts';

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { CopyRequest } from '../engine/api/trees.ts';
+import type { CopyRequest } from '../engine/api/jobs/trees.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';

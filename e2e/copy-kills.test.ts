@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
 import { DrayError } from '../engine/api/error.ts';
-import type { PlaceRequest } from '../engine/api/trees.ts';
+import type { PlaceRequest } from '../engine/api/jobs/trees.ts';
 import { longIt } from '../engine/base/long-it.fixture.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { uploads } from '../engine/jobs/one-place/uploads.ts';

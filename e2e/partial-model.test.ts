@@ -439,7 +439,7 @@ function readTree(root: string): Files {
 }
 
 describe('Workspaces that hold parts of a dataset', () => {
-  /** How often each outcome was met, with all seeds. */
+  /** How often each outcome happened, over all seeds. */
   const met = new Map<string, number>();
 
   it.each(SEEDS)('agree with a dictionary, with the seed %i', async (seed) => {

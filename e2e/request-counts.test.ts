@@ -7,7 +7,7 @@ import { createHash, hash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequestTotals } from '../engine/api/jobs.ts';
+import type { RequestTotals } from '../engine/api/jobs/jobs.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { pull } from '../engine/jobs/pull/pull.ts';
 import { push } from '../engine/jobs/push/push.ts';

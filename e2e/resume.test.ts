@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CliOptions, CliResult } from '../app/cli/run-cli.fixture.ts';
 import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
-import type { InitRequest } from '../engine/api/jobs.ts';
+import type { InitRequest } from '../engine/api/jobs/jobs.ts';
 import { longIt } from '../engine/base/long-it.fixture.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { log } from '../engine/jobs/history/log.ts';

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KeepRule } from '../engine/api/events.ts';
-import type { RetentionPolicy } from '../engine/api/jobs.ts';
+import type { RetentionPolicy } from '../engine/api/jobs/jobs.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import type { CommitHash } from '../engine/model/entry.ts';
 import { applyRetention, type DatedCommit } from '../engine/model/retention-policy.ts';

@@ -8,8 +8,8 @@ import {
   type FleetWork,
   NO_FLEET_COUNTS,
   type PartRequest,
-} from '../engine/api/fleet.ts';
-import type { JobContext } from '../engine/api/jobs.ts';
+} from '../engine/api/jobs/fleet.ts';
+import type { JobContext } from '../engine/api/jobs/jobs.ts';
 import { fleetSteps as steps } from '../engine/jobs/fleet/fleet-steps.ts';
 
 export interface FleetRunOptions {

@@ -1,7 +1,7 @@
 /** Workspaces of one repository on a real S3 server, used in this process or through the real command. */
 import { mkdirSync } from 'node:fs';
 import { type CliOptions, type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
-import type { CloneRequest, InitRequest, PullSummary } from '../engine/api/jobs.ts';
+import type { CloneRequest, InitRequest, PullSummary } from '../engine/api/jobs/jobs.ts';
 import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
 import { initWorkspace } from '../engine/jobs/remotes/init.ts';
 import {

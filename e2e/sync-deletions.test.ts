@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SyncRequest } from '../engine/api/trees.ts';
+import type { SyncRequest } from '../engine/api/jobs/trees.ts';
 import { eventsOf } from '../engine/jobs/session/job.fixture.ts';
 import { syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';

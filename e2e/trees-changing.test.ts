@@ -4,7 +4,7 @@
  */
 import { readFileSync, truncateSync, utimesSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CopyRequest } from '../engine/api/trees.ts';
+import type { CopyRequest } from '../engine/api/jobs/trees.ts';
 import { eventsOf, type TestContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
 import { contextIn, freshStorePerTest, sandbox, store } from './fresh-store.ts';

@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TransferSummary } from '../engine/api/trees.ts';
+import type { TransferSummary } from '../engine/api/jobs/trees.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import {
   createSandbox,

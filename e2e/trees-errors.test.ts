@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
-import type { SyncRequest } from '../engine/api/trees.ts';
+import type { SyncRequest } from '../engine/api/jobs/trees.ts';
 import {
   createSandbox,
   eventsOf,

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } f
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PlaceRequest, SyncRequest } from '../engine/api/trees.ts';
+import type { PlaceRequest, SyncRequest } from '../engine/api/jobs/trees.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';

@@ -9,7 +9,7 @@ import { cpSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CheckTreesRequest, PlaceRequest, TransferSummary } from '../engine/api/trees.ts';
+import type { CheckTreesRequest, PlaceRequest, TransferSummary } from '../engine/api/jobs/trees.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';

@@ -1,6 +1,6 @@
 /** `dray rm` and `dray uploads` against stores that refuse some requests. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RemovePlaceRequest } from '../engine/api/trees.ts';
+import type { RemovePlaceRequest } from '../engine/api/jobs/trees.ts';
 import { removePlace } from '../engine/jobs/one-place/remove-place.ts';
 import { uploads } from '../engine/jobs/one-place/uploads.ts';
 import { eventsOf, testContext } from '../engine/jobs/session/job.fixture.ts';

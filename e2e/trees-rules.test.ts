@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, utimesSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { CheckTreesRequest, SyncRequest } from '../engine/api/trees.ts';
+import type { CheckTreesRequest, SyncRequest } from '../engine/api/jobs/trees.ts';
 import { eventsOf } from '../engine/jobs/session/job.fixture.ts';
 import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';

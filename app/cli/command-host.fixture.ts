@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import { DrayError } from '../../engine/api/error.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { type CommandHost, type CommandRun, EXIT_DIFFERENCES, runCommand } from './command-host.ts';
 import { addGlobalOptions, createBandwidthOption } from './options/global-options.ts';
 import { printChanges } from './output/change-lines.ts';

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { DrayError, type ErrorCode, exitCodeOf, toDrayError } from '../../engine/api/error.ts';
 import type { FileFailedEvent, JobEvent } from '../../engine/api/events.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { readGlobalOptions } from './options/global-options.ts';
 import { reportError } from './output/error-lines.ts';
 import { createOutput, type Output } from './output/output.ts';

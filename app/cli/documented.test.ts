@@ -39,7 +39,7 @@ describe('the document of what programs see', () => {
 
   it('names each field of each summary', () => {
     const files = ['imports', 'jobs', 'diff', 'scope', 'trees', 'peers'].map((name) =>
-      interfacesIn(`engine/api/${name}.ts`),
+      interfacesIn(`engine/api/jobs/${name}.ts`),
     );
     const fields = files.flatMap((file) =>
       [...file].flatMap(([name, all]) => (name.endsWith('Summary') ? all : [])),

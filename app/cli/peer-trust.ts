@@ -2,7 +2,7 @@
  * Decides whether to trust a peer that this machine has not connected to before. The flags decide, or the
  * user at the terminal. Without either, the answer is no.
  */
-import type { MetPeer } from '../../engine/api/jobs.ts';
+import type { MetPeer } from '../../engine/api/jobs/jobs.ts';
 import type { Output } from './output/output.ts';
 import { askYesNo, canAsk } from './prompts.ts';
 

@@ -1,5 +1,5 @@
 /** The process's own streams, for commands that read or write content through them. */
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { writeContent } from './output/terminal.ts';
 
 /** Opens standard input only when it is read: opening it for nothing would swallow a terminal's next line. */

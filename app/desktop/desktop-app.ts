@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { MessageBoxOptions } from 'electron';
 import type { DrayError } from '../../engine/api/error.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
-import { type Ending, findEndings } from '../../engine/api/transfer-endings.ts';
+import { type Ending, findEndings } from '../../engine/api/text/transfer-endings.ts';
 import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
 import { describeDeepLink, findDeepLink, hashOf, parseDeepLink } from './deep-link.ts';
 import type { ElectronParts } from './electron-parts.ts';

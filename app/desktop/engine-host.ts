@@ -4,13 +4,13 @@
  * the user learns.
  */
 import type { MessagePortMain, WebContents } from 'electron';
-import { PORT_END } from '../../engine/api/desktop-bridge.ts';
 import type { DrayError } from '../../engine/api/error.ts';
 import type { SavedJobList } from '../../engine/api/host/saved.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { AnswerOf, HostEvent, HostRequestName, InputOf } from '../../engine/api/host.ts';
-import { connectHost, type HostClient } from '../../engine/api/host-client.ts';
-import type { HostPort } from '../../engine/api/host-port.ts';
+import { PORT_END } from '../../engine/api/window/desktop-bridge.ts';
+import { connectHost, type HostClient } from '../../engine/api/window/host-client.ts';
+import type { HostPort } from '../../engine/api/window/host-port.ts';
 import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
 import { PORT_CHANNEL } from './channels.ts';
 import type { Electron } from './electron-parts.ts';

@@ -3,7 +3,7 @@ import { DrayError } from '../../engine/api/error.ts';
 import type { SavedJobList } from '../../engine/api/host/saved.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { ClientMessage, HostMessage } from '../../engine/api/host.ts';
-import type { HostPort } from '../../engine/api/host-port.ts';
+import type { HostPort } from '../../engine/api/window/host-port.ts';
 import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
 
 type Answers = Readonly<Record<string, (input: unknown) => unknown>>;

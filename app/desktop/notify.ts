@@ -1,5 +1,5 @@
 /** Shows a notification: long work has ended and the window is not in front, or a person tests it. */
-import type { Ending } from '../../engine/api/transfer-endings.ts';
+import type { Ending } from '../../engine/api/text/transfer-endings.ts';
 import type { Electron } from './electron-parts.ts';
 
 /**

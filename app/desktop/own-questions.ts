@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import { isAbsolute, normalize } from 'node:path';
 import type { OpenDialogOptions } from 'electron';
-import { testEnding } from '../../engine/api/job-endings.ts';
+import { testEnding } from '../../engine/api/text/job-endings.ts';
 import {
   CHOOSE_FOLDER_CHANNEL,
   PORT_CHANNEL,

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
+import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/window/desktop-bridge.ts';
 
 /** The parts of Electron and of its page that a sandboxed preload can use. */
 const ipc = Object.assign(new EventEmitter(), {

@@ -3,7 +3,7 @@
  * has of the desktop. Bundled to one CommonJS file, as a sandboxed preload must be.
  */
 import { contextBridge, ipcRenderer, webUtils } from 'electron';
-import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
+import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/window/desktop-bridge.ts';
 import {
   CHOOSE_FOLDER_CHANNEL,
   PORT_CHANNEL,

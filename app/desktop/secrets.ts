@@ -5,8 +5,8 @@
  * of other machines: see `engine/jobs/remotes/login.ts`.
  */
 import { existsSync, readFileSync, renameSync } from 'node:fs';
-import type { SecretsState } from '../../engine/api/desktop-bridge.ts';
 import type { AccessKeys } from '../../engine/api/host/remotes.ts';
+import type { SecretsState } from '../../engine/api/window/desktop-bridge.ts';
 import { replaceFile } from '../../engine/base/replace-file.ts';
 import { isAccessKeys, withKeptKeys } from '../../engine/remotes/s3/keys/kept-keys.ts';
 import type { Electron } from './electron-parts.ts';

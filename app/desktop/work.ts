@@ -1,8 +1,8 @@
 /** Tracks the work that keeps Dray open without a window: transfers, and saved jobs that it starts. */
 import type { SavedJobList } from '../../engine/api/host/saved.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
-import { findJobEndings } from '../../engine/api/job-endings.ts';
-import type { Ending } from '../../engine/api/transfer-endings.ts';
+import { findJobEndings } from '../../engine/api/text/job-endings.ts';
+import type { Ending } from '../../engine/api/text/transfer-endings.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import type { TrayJobs } from './window/tray.ts';
 

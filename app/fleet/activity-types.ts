@@ -13,7 +13,7 @@ import type {
   PartRequest,
   PublishResult,
   RunPartRequest,
-} from '../../engine/api/fleet.ts';
+} from '../../engine/api/jobs/fleet.ts';
 
 export interface FleetActivities {
   planRanges(work: FleetWork): Promise<FleetPlan>;

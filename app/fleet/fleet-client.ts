@@ -6,7 +6,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { DrayError } from '../../engine/api/error.ts';
-import type { FleetKind, FleetWork } from '../../engine/api/fleet.ts';
+import type { FleetKind, FleetWork } from '../../engine/api/jobs/fleet.ts';
 import { checkListens } from './check-listens.ts';
 import {
   DEFAULT_SETTINGS,

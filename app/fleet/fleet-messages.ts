@@ -3,7 +3,7 @@
  * here is stored in Temporal's history, so it holds numbers and the name of the work, and no key of an object
  * and no secret.
  */
-import type { FleetCounts, FleetKind, FleetWork, PublishResult } from '../../engine/api/fleet.ts';
+import type { FleetCounts, FleetKind, FleetWork, PublishResult } from '../../engine/api/jobs/fleet.ts';
 import type { PartRuns } from './part-runs.ts';
 
 export const JOB_WORKFLOW = 'fleetJob';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_FLEET_COUNTS } from '../../engine/api/fleet.ts';
+import { NO_FLEET_COUNTS } from '../../engine/api/jobs/fleet.ts';
 import type { JobEnd, JobStatus, RangeStatus } from './fleet-messages.ts';
 import { endedStatus, sumStatus } from './fleet-status.ts';
 import type { RunningStep } from './worker/running-steps.ts';

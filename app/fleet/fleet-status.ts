@@ -1,5 +1,5 @@
 /** The status of a job as a person sees it: its sums, including those of its running ranges. */
-import { addFleetCounts, type FleetCounts, type FleetKind } from '../../engine/api/fleet.ts';
+import { addFleetCounts, type FleetCounts, type FleetKind } from '../../engine/api/jobs/fleet.ts';
 import type { FleetLimits, JobEnd, JobPhase, JobStatus, RangeStatus, WorkerTotal } from './fleet-messages.ts';
 import type { RunningStep } from './worker/running-steps.ts';
 

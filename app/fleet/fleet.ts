@@ -1,8 +1,8 @@
 /** The interface of a fleet for the commands. Loads Temporal's packages at the first call. */
 
 import { toErrorRecord } from '../../engine/api/error.ts';
-import type { FleetRequest } from '../../engine/api/fleet.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { FleetRequest } from '../../engine/api/jobs/fleet.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { fleetSteps } from '../../engine/jobs/fleet/fleet-steps.ts';
 import type { FleetClient } from './fleet-client.ts';
 import type { FleetLimits, FleetSettings } from './fleet-messages.ts';

@@ -1,7 +1,7 @@
 /** Follows a job until it ends, as progress events. */
 import { DrayError } from '../../engine/api/error.ts';
-import { type FleetCounts, type FleetKind, NO_FLEET_COUNTS } from '../../engine/api/fleet.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import { type FleetCounts, type FleetKind, NO_FLEET_COUNTS } from '../../engine/api/jobs/fleet.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import type { FleetClient, JobMemo } from './fleet-client.ts';
 import type { JobEnd } from './fleet-messages.ts';

@@ -6,7 +6,7 @@
  */
 import type { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import type { JobContext, Throttle } from '../../engine/api/jobs.ts';
+import type { JobContext, Throttle } from '../../engine/api/jobs/jobs.ts';
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import { createThrottle } from '../../engine/remotes/wrappers/with-throttle.ts';
 import {

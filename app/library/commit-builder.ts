@@ -1,7 +1,7 @@
 /** A commit from a program's own content, without a folder. */
 import pLimit from 'p-limit';
 import { DrayError } from '../../engine/api/error.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { userAuthor } from '../../engine/jobs/push/author.ts';
 import type { OpenedRemote } from '../../engine/jobs/session/opened-remote.ts';
 import { createVersions } from '../../engine/jobs/versions/open-versions.ts';

@@ -1,5 +1,5 @@
 /** Plain copies, as the library shows them. */
-import type { CopyRequest, TransferSummary } from '../../engine/api/trees.ts';
+import type { CopyRequest, TransferSummary } from '../../engine/api/jobs/trees.ts';
 import { copyTree } from '../../engine/jobs/trees/copy-tree.ts';
 import { contextOf, type DrayOptions } from './library-context.ts';
 

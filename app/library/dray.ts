@@ -7,8 +7,8 @@
  */
 import { DrayError, type ErrorCode } from '../../engine/api/error.ts';
 import type { JobEvent } from '../../engine/api/events.ts';
-import type { ConnectionFlags, RequestTotals } from '../../engine/api/jobs.ts';
-import type { CopyRequest, PlaceRequest, TransferSummary } from '../../engine/api/trees.ts';
+import type { ConnectionFlags, RequestTotals } from '../../engine/api/jobs/jobs.ts';
+import type { CopyRequest, PlaceRequest, TransferSummary } from '../../engine/api/jobs/trees.ts';
 import type {
   CommitBuilder,
   CommitOutcome,

@@ -1,6 +1,6 @@
 /** What the library's calls give to the engine's jobs. */
 import type { JobEvent } from '../../engine/api/events.ts';
-import type { ConnectionFlags, JobContext } from '../../engine/api/jobs.ts';
+import type { ConnectionFlags, JobContext } from '../../engine/api/jobs/jobs.ts';
 
 /** Where things are and who hears of the work. */
 export interface DrayOptions {

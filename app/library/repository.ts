@@ -1,6 +1,6 @@
 /** A repository as the library shows it: refs, versions, and what is in them. */
 import { DrayError } from '../../engine/api/error.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { findNamedRemote } from '../../engine/jobs/session/named-remote.ts';
 import {
   type OpenedRemote,

@@ -6,7 +6,7 @@ import type {
   PushSummary,
   StatusRequest,
   StatusSummary,
-} from '../../engine/api/jobs.ts';
+} from '../../engine/api/jobs/jobs.ts';
 import { pull } from '../../engine/jobs/pull/pull.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { allowedBy } from '../../engine/jobs/session/user-remotes.ts';

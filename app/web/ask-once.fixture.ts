@@ -1,7 +1,7 @@
 /** For tests: asks the engine behind `dray ui` one question, as its window does. */
 import WebSocket from 'ws';
 import type { HostMessage, HostRequestName } from '../../engine/api/host.ts';
-import { protocolsOf } from '../../engine/api/window-key.ts';
+import { protocolsOf } from '../../engine/api/window/window-key.ts';
 
 export interface OpenedLink {
   readonly origin: string;

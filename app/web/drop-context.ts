@@ -1,6 +1,6 @@
 /** The job context for copies of dropped files. */
 import { homedir } from 'node:os';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import { createBandwidthRate } from '../../engine/host/bandwidth.ts';
 import type { RepositoryCache } from '../../engine/host/browse/repository-guard.ts';

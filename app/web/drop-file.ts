@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { dirname } from 'node:path';
 import { DrayError } from '../../engine/api/error.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { placeBelow } from '../../engine/jobs/places/place-below.ts';
 import { checkEntryPath } from '../../engine/model/safe-path.ts';
 import type { DropContext } from './drop-context.ts';

@@ -1,7 +1,7 @@
 /** `dray ui`: runs the engine in its thread and the window on loopback until stopped. */
 import { DrayError, toDrayError } from '../../engine/api/error.ts';
-import { connectHost } from '../../engine/api/host-client.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
+import { connectHost } from '../../engine/api/window/host-client.ts';
 import { untilAborted } from '../../engine/base/abort.ts';
 import { type OpenHost, openHost } from '../../engine/host/open-host.ts';
 import { drayProcess } from '../../engine/jobs/saved/dray-process.ts';

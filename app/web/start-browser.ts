@@ -1,6 +1,6 @@
 /** Hands a link to the user's browser, and removes the file that led to it. */
 import { toDrayError } from '../../engine/api/error.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { findLinkFolder, type LinkFile, writeLinkFile } from './link-file.ts';
 import { openBrowser, openerOf } from './open-browser.ts';
 

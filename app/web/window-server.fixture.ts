@@ -3,7 +3,7 @@
  * browser's.
  */
 import { request } from 'node:http';
-import type { HostPort } from '../../engine/api/host-port.ts';
+import type { HostPort } from '../../engine/api/window/host-port.ts';
 import type { Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { serveWindow, type WindowServer, type WindowServerOptions } from './serve-window.ts';
 import { readWindowFiles } from './window-files.ts';

@@ -4,7 +4,7 @@
 import { connect as connectTo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
-import { protocolsOf } from '../../engine/api/window-key.ts';
+import { protocolsOf } from '../../engine/api/window/window-key.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { startTestWindow, type TestWindow } from './window-server.fixture.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { RawData, WebSocket } from 'ws';
 import type { HostMessage } from '../../engine/api/host.ts';
-import type { HostPort } from '../../engine/api/host-port.ts';
+import type { HostPort } from '../../engine/api/window/host-port.ts';
 import { createHeldMessages } from './held-messages.ts';
 
 /** With more than this on its way, further messages are held. */

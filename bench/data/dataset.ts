@@ -2,7 +2,7 @@
 import { createCipheriv } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, statfsSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../engine/api/text/numbers.ts';
 
 export interface DatasetShape {
   readonly files: number;

@@ -3,7 +3,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatCount } from '../../engine/api/numbers.ts';
+import { formatCount } from '../../engine/api/text/numbers.ts';
 import { clearFolders } from '../data/clear-folders.ts';
 import type { DatasetShape } from '../data/dataset.ts';
 import { checkArrival } from '../data/fingerprint.ts';

@@ -9,7 +9,7 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startToxiproxy } from '../../e2e/servers/toxiproxy.ts';
-import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../engine/api/text/numbers.ts';
 import {
   type Faults,
   makeFaults,

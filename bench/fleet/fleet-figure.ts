@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import { formatBytes } from '../../engine/api/numbers.ts';
+import { formatBytes } from '../../engine/api/text/numbers.ts';
 import type { FleetFigure, FleetTarget } from '../page/fleet-section.ts';
 import { formatFleetFigure } from '../page/fleet-section.ts';
 

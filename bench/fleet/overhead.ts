@@ -8,7 +8,7 @@ import { rmSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../engine/api/text/numbers.ts';
 import { DRAY_COMMAND } from '../entrants/contenders.ts';
 import { type Command, createMeter, type Meter } from '../machines/measure.ts';
 import type { FleetTarget } from '../page/fleet-section.ts';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type S3Server, startVersitygw } from '../../e2e/servers/versitygw.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { copyTree } from '../../engine/jobs/trees/copy-tree.ts';
 import { medianOf } from '../page/statistics.ts';
 import { runSlots } from './run-slots.ts';

@@ -4,8 +4,8 @@ import {
   type FleetCounts,
   type FleetRequest,
   NO_FLEET_COUNTS,
-} from '../../engine/api/fleet.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+} from '../../engine/api/jobs/fleet.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { fleetSteps as steps } from '../../engine/jobs/fleet/fleet-steps.ts';
 
 const CUTS_AT_ONCE = 2;

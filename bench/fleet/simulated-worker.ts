@@ -10,8 +10,8 @@ import {
   type FleetSteps,
   NO_FLEET_COUNTS,
   type PartRequest,
-} from '../../engine/api/fleet.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+} from '../../engine/api/jobs/fleet.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import { withFleet } from '../../engine/jobs/fleet/fleet-folder.ts';
 import { knownPart } from '../../engine/jobs/fleet/fleet-part.ts';

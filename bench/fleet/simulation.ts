@@ -15,7 +15,7 @@ import { readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { formatBytes, formatCount, formatDuration } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatDuration } from '../../engine/api/text/numbers.ts';
 import type { FleetFigure } from '../page/fleet-section.ts';
 import { medianOf } from '../page/statistics.ts';
 import { fleetCircumstances, publishFigure, target } from './fleet-figure.ts';

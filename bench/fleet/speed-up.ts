@@ -8,7 +8,7 @@ import { rmSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatCount } from '../../engine/api/numbers.ts';
+import { formatCount } from '../../engine/api/text/numbers.ts';
 import { medianOf } from '../page/statistics.ts';
 import { fillStore } from './fill-store.ts';
 import { fleetCircumstances, publishFigure, target } from './fleet-figure.ts';

@@ -8,7 +8,7 @@ import { rmSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatBytes, formatCount, formatDuration } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatDuration } from '../../engine/api/text/numbers.ts';
 import { openS3Store } from '../../engine/remotes/s3/open-s3-store.ts';
 import { DRAY_COMMAND } from '../entrants/contenders.ts';
 import { createMeter, type Meter } from '../machines/measure.ts';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { arch, cpus, release, totalmem, type } from 'node:os';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { formatBytes } from '../../engine/api/numbers.ts';
+import { formatBytes } from '../../engine/api/text/numbers.ts';
 import type { BenchArguments } from '../arguments.ts';
 import { DRAY_COMMAND } from '../entrants/contenders.ts';
 import type { StoreKind } from '../page/results.ts';

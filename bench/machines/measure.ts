@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { formatDuration } from '../../engine/api/numbers.ts';
+import { formatDuration } from '../../engine/api/text/numbers.ts';
 import type { Measurement } from '../page/results.ts';
 
 export interface Command {

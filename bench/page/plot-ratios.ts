@@ -1,5 +1,5 @@
 /** Draws bars of the peers' times relative to Dray's, on a logarithmic axis. */
-import { formatDuration } from '../../engine/api/numbers.ts';
+import { formatDuration } from '../../engine/api/text/numbers.ts';
 import type { EntrantResult } from './results.ts';
 import { keyOf, type ResultRow, wallOf } from './results-rows.ts';
 import { drawRule, drawSvg, drawText, logScale, round } from './svg.ts';

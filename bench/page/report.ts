@@ -1,5 +1,5 @@
 /** Formats results as Markdown, for a terminal and for a README. */
-import { formatBytes, formatCount, formatDuration } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatDuration } from '../../engine/api/text/numbers.ts';
 import { largestPeakRss, measuredOf, medianMeasured, mostSent, ratioToBestPeer } from './judge.ts';
 import type { EntrantResult, Figures, GrowthPoint, ScenarioResult, Target } from './results.ts';
 import { fastestOf, findWall, formatBound, formatReached, formatVerdict } from './verdict-words.ts';

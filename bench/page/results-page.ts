@@ -2,7 +2,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { formatDuration, formatPlural } from '../../engine/api/numbers.ts';
+import { formatDuration, formatPlural } from '../../engine/api/text/numbers.ts';
 import { type Session, WHOLE_RUN } from './figures-file.ts';
 import { type FleetFigure, formatFigureSection, formatFleetSection } from './fleet-section.ts';
 import { mayHaveReason, type Reasons, reasonKeyOf } from './reasons.ts';

@@ -1,5 +1,5 @@
 /** The plots of the results page, each an SVG file. */
-import { formatCount } from '../../engine/api/numbers.ts';
+import { formatCount } from '../../engine/api/text/numbers.ts';
 import { type PlotLine, plotLines } from './plot-lines.ts';
 import { plotRatios } from './plot-ratios.ts';
 import type { EntrantResult, MeasuredRun } from './results.ts';

@@ -1,5 +1,5 @@
 /** Formats a target and its result in words. */
-import { formatBytes, formatCount, formatDuration } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatDuration } from '../../engine/api/text/numbers.ts';
 import { measuredOf } from './judge.ts';
 import type { EntrantResult, Target, Verdict } from './results.ts';
 

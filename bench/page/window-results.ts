@@ -1,7 +1,7 @@
 /** The window's figures: their file (`figures/window.json`) and their part of the results page. */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../engine/api/text/numbers.ts';
 import { FIGURES_FOLDER, WINDOW_FIGURES } from './figures-file.ts';
 import { formatEnvironment, formatMarkdownTable } from './report.ts';
 

@@ -11,7 +11,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../engine/api/text/numbers.ts';
 import { createStream, pathOfFile } from '../data/dataset.ts';
 import { fleetCircumstances, publishFigure, target } from '../fleet/fleet-figure.ts';
 import { type Built, buildRepository, measureWork, openRetentionBench, type Work } from './repositories.ts';

@@ -8,7 +8,7 @@
  * Each run begins with the same store and the same local state. The tools take turns.
  */
 import { parseArgs } from 'node:util';
-import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../engine/api/text/numbers.ts';
 import { fleetCircumstances, publishFigure, target } from '../fleet/fleet-figure.ts';
 import type { Bench } from '../machines/bench.ts';
 import {

@@ -2,7 +2,7 @@
  * The scenarios that ask what a destination lacks: plain trees by a dry run, repositories with one object per
  * content by a query.
  */
-import { formatCount } from '../../engine/api/numbers.ts';
+import { formatCount } from '../../engine/api/text/numbers.ts';
 import type { DatasetShape } from '../data/dataset.ts';
 import type { ContenderName } from '../entrants/contender.ts';
 import {

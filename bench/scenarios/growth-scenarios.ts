@@ -1,5 +1,5 @@
 /** How each work grows with the number of files, and what this release promises about it. */
-import { formatCount } from '../../engine/api/numbers.ts';
+import { formatCount } from '../../engine/api/text/numbers.ts';
 import type { DatasetShape } from '../data/dataset.ts';
 import { DRAY_COMMAND } from '../entrants/contenders.ts';
 import {

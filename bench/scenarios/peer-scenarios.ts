@@ -1,5 +1,5 @@
 /** The scenarios between machines (`dray serve` with `copy` and `delta`), and what this release promises. */
-import { formatBytes } from '../../engine/api/numbers.ts';
+import { formatBytes } from '../../engine/api/text/numbers.ts';
 import { type DatasetShape, describeShape } from '../data/dataset.ts';
 import { DRAY_COMMAND } from '../entrants/contenders.ts';
 import {

@@ -1,6 +1,6 @@
 /** Room on disks: what data need, and what is free. */
 import { stat, statfs } from 'node:fs/promises';
-import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../engine/api/text/numbers.ts';
 import { type DatasetShape, diskBytesOf, FILES_IN_FOLDER } from '../data/dataset.ts';
 
 export interface Room {

@@ -1,5 +1,5 @@
 /** The scenarios of plain trees (`dray copy`, `dray sync`), and what this release promises in each. */
-import { formatCount } from '../../engine/api/numbers.ts';
+import { formatCount } from '../../engine/api/text/numbers.ts';
 import { type DatasetShape, describeShape, shapeOfSizes } from '../data/dataset.ts';
 import { createBareGets } from '../entrants/bare/get-entrant.ts';
 import { createBarePuts } from '../entrants/bare/put-entrant.ts';

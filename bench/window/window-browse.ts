@@ -5,7 +5,7 @@
 import type { Browser } from 'playwright';
 import { manyName, startManyObjects } from '../../e2e/servers/many-objects.ts';
 import { openWindow } from '../../e2e/window/open-window.ts';
-import { formatCount } from '../../engine/api/numbers.ts';
+import { formatCount } from '../../engine/api/text/numbers.ts';
 import { memoryOf, type PageMemory, scrollThrough, watchTasks } from './page-watch.ts';
 
 const WAIT_MS = 600_000;

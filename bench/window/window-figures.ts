@@ -19,7 +19,7 @@ import { buildWindow } from '../../app/build/build-window.ts';
 import { createS3Dataset } from '../../e2e/s3-dataset.ts';
 import { type S3Server, startVersitygw } from '../../e2e/servers/versitygw.ts';
 import { launchBrowser } from '../../e2e/window/open-window.ts';
-import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../engine/api/text/numbers.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { writeDataset } from '../data/dataset.ts';
 import { DRAY_COMMAND } from '../entrants/contenders.ts';

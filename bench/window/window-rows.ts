@@ -8,7 +8,7 @@ import { createS3Dataset, type S3Dataset } from '../../e2e/s3-dataset.ts';
 import type { S3Server } from '../../e2e/servers/versitygw.ts';
 import { commitMillion, FILES_EACH, millionPath } from '../../e2e/window/data/million-commit.ts';
 import { openWorkspace, rowOf } from '../../e2e/window/window-workspace.ts';
-import { formatCount } from '../../engine/api/numbers.ts';
+import { formatCount } from '../../engine/api/text/numbers.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { pathOfFile, writeDataset } from '../data/dataset.ts';
 import { memoryOf, type PageMemory, scrollThrough, watchTasks } from './page-watch.ts';

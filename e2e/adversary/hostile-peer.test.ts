@@ -4,8 +4,8 @@
  */
 import { mkdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { JobContext } from '../../engine/api/jobs.ts';
-import type { PlaceRequest } from '../../engine/api/trees.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
+import type { PlaceRequest } from '../../engine/api/jobs/trees.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { usage } from '../../engine/jobs/one-place/disk-usage.ts';
 import { listPlace } from '../../engine/jobs/one-place/list-place.ts';

@@ -16,8 +16,8 @@ import {
   type FleetReport,
   type FleetSteps,
   NO_FLEET_COUNTS,
-} from '../../engine/api/fleet.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+} from '../../engine/api/jobs/fleet.ts';
+import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import { fleetSteps } from '../../engine/jobs/fleet/fleet-steps.ts';
 import { startTemporal, type TemporalServer } from '../servers/temporal.ts';

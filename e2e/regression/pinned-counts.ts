@@ -1,6 +1,6 @@
 /** The table of accepted counts, and how a run is compared with it. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { formatCount } from '../../engine/api/numbers.ts';
+import { formatCount } from '../../engine/api/text/numbers.ts';
 
 /** Counts by group (`requests`, `wire`, `calls`, `kernel`, `serving`) and name; an absent name is 0. */
 export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
-import { WINDOW_KEY_HEADER } from '../../engine/api/window-key.ts';
+import { WINDOW_KEY_HEADER } from '../../engine/api/window/window-key.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
 import { launchBrowser, openWindow, startUi } from './open-window.ts';

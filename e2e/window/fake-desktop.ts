@@ -3,9 +3,9 @@
  * secrets that tests can read. It drives the forms that only the desktop shows.
  */
 import type { Page } from 'playwright';
-import type { DesktopBridge, SecretsState } from '../../engine/api/desktop-bridge.ts';
 import type { AccessKeys } from '../../engine/api/host/remotes.ts';
-import { protocolsOf } from '../../engine/api/window-key.ts';
+import type { DesktopBridge, SecretsState } from '../../engine/api/window/desktop-bridge.ts';
+import { protocolsOf } from '../../engine/api/window/window-key.ts';
 
 /** `fails` names the profiles whose keys can be neither saved nor removed. */
 type Kept = { keys: Record<string, AccessKeys>; warning?: string; fails?: readonly string[] };

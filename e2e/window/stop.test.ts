@@ -12,7 +12,7 @@ import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { openLink } from '../../app/web/ask-once.fixture.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { AnswerOf, HostMessage, HostRequestName, InputOf } from '../../engine/api/host.ts';
-import { protocolsOf } from '../../engine/api/window-key.ts';
+import { protocolsOf } from '../../engine/api/window/window-key.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { isUpload, startRequestGate } from '../servers/request-gate.ts';
 import { startVersitygw } from '../servers/versitygw.ts';

@@ -7,42 +7,28 @@ import type { Reading } from '../jobs/versions/read-entry.ts';
 import type { CommitHash, Entry } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { createSigner } from '../remotes/s3/s3-signer.ts';
-import { encodeCommit, storeCommit } from '../repository/commit.ts';
-import { totalsOfManifest } from '../repository/manifest/manifest.ts';
+import { storeTestCommit, TEST_REPOSITORY } from '../repository/entries.fixture.ts';
 import { moveRef, readRef } from '../repository/refs.ts';
 import { Bucket } from './bucket.ts';
 import { type Gateway, type GatewayOptions, startGateway } from './gateway-server.ts';
 import type { KeyPair } from './s3-signature.ts';
 
-const REPOSITORY = '11111111-2222-4333-8444-555555555555';
-
 /** @param entries In the order of their paths. */
-export async function writeCommit(store: ObjectStore, entries: readonly Entry[]): Promise<CommitHash> {
-  const manifest = { kind: 'inline', entries } as const;
-  const encoded = encodeCommit({
-    repository: REPOSITORY,
-    parents: [],
-    author: 'someone',
-    message: '',
-    time: '2026-01-01T00:00:00.000Z',
-    totals: totalsOfManifest(manifest),
-    manifest,
-  });
-  await storeCommit(store, encoded);
-  return encoded.hash;
+export function writeCommit(store: ObjectStore, entries: readonly Entry[]): Promise<CommitHash> {
+  return storeTestCommit(store, { kind: 'inline', entries });
 }
 
 /** @param name `heads/main`, for example. */
 export async function setRef(store: ObjectStore, name: string, commit: CommitHash): Promise<void> {
   const current = await readRef(store, name);
   const expected = current ? { etag: current.etag } : ({ absent: true } as const);
-  const { moved } = await moveRef(store, name, { commit, epoch: 0, repository: REPOSITORY }, expected);
+  const { moved } = await moveRef(store, name, { commit, epoch: 0, repository: TEST_REPOSITORY }, expected);
   if (!moved) throw new Error(`${name} was not moved.`);
 }
 
 export interface TestGateway extends Gateway {
   readonly port: number;
-  /** Errors that its operator was told. */
+  /** The errors that the gateway reported to its operator. */
   readonly failures: unknown[];
 }
 

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, wri
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { GatewayRequest } from '../api/peers.ts';
+import type { GatewayRequest } from '../api/jobs/peers.ts';
 import { push } from '../jobs/push/push.ts';
 import { initWorkspace } from '../jobs/remotes/init.ts';
 import { keysBelow, truncateObject } from '../jobs/session/damage.fixture.ts';

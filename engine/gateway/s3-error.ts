@@ -43,7 +43,9 @@ export class S3Error extends Error {
   }
 }
 
-/** What a client is told about a failure of the engine. Anything else is a fault of the gateway. */
+/**
+ * The S3 error for a failure of the engine. Undefined for any other error, which is a fault of the gateway.
+ */
 export function asS3Error(error: unknown): S3Error | undefined {
   if (error instanceof S3Error) return error;
   if (!(error instanceof DrayError)) return undefined;

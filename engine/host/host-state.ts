@@ -4,8 +4,8 @@
 import { DrayError } from '../api/error.ts';
 import type { FleetLink } from '../api/host/fleet-link.ts';
 import type { AccessKeys } from '../api/host/remotes.ts';
-import type { CollectSummary, ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
-import type { SealedRepository } from '../api/repositories.ts';
+import type { CollectSummary, ConnectionFlags, JobContext, Throttle } from '../api/jobs/jobs.ts';
+import type { SealedRepository } from '../api/jobs/repositories.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { RunDray } from '../jobs/saved/dray-process.ts';
 import { createMasterKeys, type HeldMasterKeys } from '../jobs/session/master-keys.ts';

@@ -1,7 +1,7 @@
 /** The engine as a thread of its own. Each port that it receives is one window. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { JobEvent } from '../api/events.ts';
-import { fromMessagePort } from '../api/host-port.ts';
+import { fromMessagePort } from '../api/window/host-port.ts';
 import { forgetOwnLocks } from '../workspace/workspace-lock.ts';
 import { createHost } from './host-state.ts';
 import type { FromWorker, ToWorker, WorkerFacts } from './open-host.ts';

@@ -6,7 +6,7 @@
  */
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { IncomingLook } from '../api/host/home.ts';
-import { missingPasswordOf } from '../api/missing-keys.ts';
+import { missingPasswordOf } from '../api/text/missing-keys.ts';
 import { Budget } from '../base/budget.ts';
 import {
   knownOf,

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DrayError } from '../api/error.ts';
-import { connectHost } from '../api/host-client.ts';
+import { connectHost } from '../api/window/host-client.ts';
 import { createSandbox, type Sandbox } from '../jobs/session/job.fixture.ts';
 import { type OpenHost, type OpenHostOptions, openHost } from './open-host.ts';
 

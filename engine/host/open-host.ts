@@ -6,8 +6,8 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { DrayError, toDrayError } from '../api/error.ts';
 import type { JobEvent } from '../api/events.ts';
-import { fromMessagePort, type HostPort } from '../api/host-port.ts';
-import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
+import type { ConnectionFlags, JobContext } from '../api/jobs/jobs.ts';
+import { fromMessagePort, type HostPort } from '../api/window/host-port.ts';
 import type { RunDray } from '../jobs/saved/dray-process.ts';
 import { createDrayRuns, type DrayAnswer, type DrayAsked, type DrayRuns } from './saved/dray-relay.ts';
 

@@ -1,5 +1,5 @@
 /** The number of changes in each workspace at its last scan, in memory for all windows. */
-import type { ChangeTotals } from '../api/jobs.ts';
+import type { ChangeTotals } from '../api/jobs/jobs.ts';
 import type { HostState } from './host-state.ts';
 
 interface Noted {

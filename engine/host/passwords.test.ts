@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DrayError } from '../api/error.ts';
 import type { PasswordChange } from '../api/host/passwords.ts';
 import type { Transfer } from '../api/host/transfers.ts';
-import { missingPasswordOf } from '../api/missing-keys.ts';
-import { formatVersionPlace } from '../api/version-place.ts';
+import { missingPasswordOf } from '../api/text/missing-keys.ts';
+import { formatVersionPlace } from '../api/text/version-place.ts';
 import { createHostFixture, type HostFixture, transferIn } from './host.fixture.ts';
 
 const PASSWORD = 'two herons on one leg';

@@ -1,7 +1,7 @@
 /** Passwords of encrypted repositories. None is kept; the engine holds the master keys that they open. */
 import type { PasswordChange } from '../api/host/passwords.ts';
-import type { JobContext } from '../api/jobs.ts';
-import type { KeyChangeSummary } from '../api/repositories.ts';
+import type { JobContext } from '../api/jobs/jobs.ts';
+import type { KeyChangeSummary } from '../api/jobs/repositories.ts';
 import { type HandlersOf, jobContextOf } from './port/host-call.ts';
 
 export const PASSWORDS: HandlersOf<'passwords'> = {

@@ -2,7 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckEvent } from '../api/events.ts';
-import type { AskOptions } from '../api/host-client.ts';
+import type { AskOptions } from '../api/window/host-client.ts';
 import { plainPlace, serveForTest, startTestPeer, TEST_TOKEN } from '../peer/peer.fixture.ts';
 import { fingerprintOf } from '../peer/peer-certificate.ts';
 import { ownCertificate } from '../peer/peer-own-certificate.ts';

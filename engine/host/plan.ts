@@ -1,6 +1,6 @@
 /** Predicts the requests and bytes of a push by a dry run. */
 import { skippedPaths, skippedTotals } from '../api/host/change-choices.ts';
-import type { RequestTotals } from '../api/jobs.ts';
+import type { RequestTotals } from '../api/jobs/jobs.ts';
 import { openRemoteAt, parseGivenUrl } from '../jobs/session/opened-remote.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
 import { hasKnownPrices } from '../model/prices.ts';

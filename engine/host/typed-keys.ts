@@ -4,7 +4,7 @@
  */
 import { DrayError } from '../api/error.ts';
 import type { AccessKeys } from '../api/host/remotes.ts';
-import type { JobContext } from '../api/jobs.ts';
+import type { JobContext } from '../api/jobs/jobs.ts';
 import { withKeptKeys } from '../remotes/s3/keys/kept-keys.ts';
 
 const PROFILES_MAX = 200;

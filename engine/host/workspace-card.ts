@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DrayError, toErrorRecord } from '../api/error.ts';
 import type { WorkspaceCard } from '../api/host/home.ts';
-import type { JobContext } from '../api/jobs.ts';
+import type { JobContext } from '../api/jobs/jobs.ts';
 import { openIndex } from '../index/open-index.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
 import type { CommitHash } from '../model/entry.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RetentionPolicy } from '../api/jobs.ts';
+import type { RetentionPolicy } from '../api/jobs/jobs.ts';
 import type { CommitHash } from './entry.ts';
 import { type KnownCommit, type NamedCommit, planRetention } from './retention-plan.ts';
 

@@ -7,7 +7,7 @@
  * never been.
  */
 import type { KeepReason } from '../api/events.ts';
-import type { RetentionPolicy } from '../api/jobs.ts';
+import type { RetentionPolicy } from '../api/jobs/jobs.ts';
 import type { CommitHash } from './entry.ts';
 import { applyRetention, type DatedCommit } from './retention-policy.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KeepRule } from '../api/events.ts';
-import type { RetentionPolicy } from '../api/jobs.ts';
+import type { RetentionPolicy } from '../api/jobs/jobs.ts';
 import type { CommitHash } from './entry.ts';
 import {
   applyRetention,

@@ -12,7 +12,7 @@
  */
 import { DrayError, quotedExcerpt } from '../api/error.ts';
 import type { KeepRule } from '../api/events.ts';
-import type { RetentionPolicy } from '../api/jobs.ts';
+import type { RetentionPolicy } from '../api/jobs/jobs.ts';
 import type { CommitHash } from './entry.ts';
 import { compilePathPatterns } from './patterns/path-pattern.ts';
 

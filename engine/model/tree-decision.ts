@@ -9,7 +9,7 @@
  * If the content is equal, the destination gets the time of the source unless it is known to have it,
  * whatever its size and whatever the index knows. Where one side keeps no time, there is nothing to set.
  */
-import type { CompareMode } from '../api/trees.ts';
+import type { CompareMode } from '../api/jobs/trees.ts';
 import type { TreeItem } from './tree-item.ts';
 
 export type Decision =

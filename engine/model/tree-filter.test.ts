@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FilterRule } from '../api/trees.ts';
+import type { FilterRule } from '../api/jobs/trees.ts';
 import { createTreeFilter, parseFilterRule, readRuleLines } from './tree-filter.ts';
 
 function takes(path: string, ...rules: readonly string[]): boolean {

@@ -8,8 +8,8 @@
  * need it.
  */
 import { DrayError } from '../api/error.ts';
-import type { FilterRule, TreeFilterRequest } from '../api/trees.ts';
-import { trimEnd, trimStart } from '../api/trim-ends.ts';
+import type { FilterRule, TreeFilterRequest } from '../api/jobs/trees.ts';
+import { trimEnd, trimStart } from '../api/text/trim-ends.ts';
 import { comparePaths } from './entry.ts';
 import { compilePathPatterns } from './patterns/path-pattern.ts';
 import type { TreeItem } from './tree-item.ts';

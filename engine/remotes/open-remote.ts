@@ -3,7 +3,7 @@
  * come from the command's flags, then the remote's settings, then the AWS_* variables, then ~/.aws;
  * `s3/open-s3-store.ts` handles the last two.
  */
-import type { CallListener, ConnectionFlags, Throttle } from '../api/jobs.ts';
+import type { CallListener, ConnectionFlags, Throttle } from '../api/jobs/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { KnownPeersOptions } from './peer/known-peers.ts';

@@ -13,7 +13,7 @@ import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DrayError } from '../api/error.ts';
 import { given } from '../api/given.ts';
-import { trimEnd, trimStart } from '../api/trim-ends.ts';
+import { trimEnd, trimStart } from '../api/text/trim-ends.ts';
 import { checkBucketOfUrl, checkProfile, checkRegion, parseEndpoint } from './s3/s3-grammar.ts';
 
 export type RemoteUrl = FileRemoteUrl | S3RemoteUrl | PeerRemoteUrl;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import {
   type BlobHash,
+  type CommitHash,
   comparePaths,
   EMPTY_BLOB,
   type Entry,
@@ -10,7 +11,12 @@ import {
   type PackHash,
 } from '../model/entry.ts';
 import { checkEntryPath } from '../model/safe-path.ts';
+import type { ObjectStore } from '../remotes/object-store.ts';
+import { encodeCommit, storeCommit } from './commit.ts';
+import { type Manifest, totalsOfManifest } from './manifest/manifest.ts';
 import { hashOfChunks } from './packs/chunked-blob.ts';
+
+export const TEST_REPOSITORY = '11111111-2222-4333-8444-555555555555';
 
 export function hashOfText(text: string): string {
   return createHash('sha256').update(text).digest('hex');
@@ -129,4 +135,19 @@ function fileArbitrary(): fc.Arbitrary<FileEntry> {
       fc.boolean(),
     )
     .map(([path, content, mtimeNs, executable]) => ({ kind: 'file', path, mtimeNs, executable, ...content }));
+}
+
+/** Stores a first commit, without its content. */
+export async function storeTestCommit(store: ObjectStore, manifest: Manifest): Promise<CommitHash> {
+  const encoded = encodeCommit({
+    repository: TEST_REPOSITORY,
+    parents: [],
+    author: 'someone',
+    message: '',
+    time: '2026-01-01T00:00:00.000Z',
+    totals: totalsOfManifest(manifest),
+    manifest,
+  });
+  await storeCommit(store, encoded);
+  return encoded.hash;
 }

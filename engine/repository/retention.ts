@@ -12,8 +12,8 @@
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
-import type { RetentionPolicy } from '../api/jobs.ts';
-import { formatPlural } from '../api/numbers.ts';
+import type { RetentionPolicy } from '../api/jobs/jobs.ts';
+import { formatPlural } from '../api/text/numbers.ts';
 import { isDamage } from '../base/read-checked.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';

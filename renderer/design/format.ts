@@ -1,5 +1,5 @@
 /** Numbers and times for people, in the words of the command line. */
-import { formatBytes, formatDuration } from '../../engine/api/numbers.ts';
+import { formatBytes, formatDuration } from '../../engine/api/text/numbers.ts';
 
 /** `86.0 MiB/s`. */
 export function formatRate(bytesPerSecond: number): string {

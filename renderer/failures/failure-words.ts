@@ -3,8 +3,8 @@
  * ends with advice for a command line, which the window shows only as a detail.
  */
 import { type ErrorCode, messageWithoutAdvice } from '../../engine/api/error.ts';
-import { missingKeysOf, missingPasswordOf, missingSecretOf } from '../../engine/api/missing-keys.ts';
-import { formatCount } from '../../engine/api/numbers.ts';
+import { missingKeysOf, missingPasswordOf, missingSecretOf } from '../../engine/api/text/missing-keys.ts';
+import { formatCount } from '../../engine/api/text/numbers.ts';
 import type { ScreenName } from '../route.ts';
 import type { Failed } from './failed.ts';
 import { foreignFolderOf, ownerWords } from './foreign-folder.ts';

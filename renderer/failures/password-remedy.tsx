@@ -4,8 +4,8 @@
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { missingPasswordOf } from '../../engine/api/missing-keys.ts';
-import type { LockedRepository } from '../../engine/api/repositories.ts';
+import type { LockedRepository } from '../../engine/api/jobs/repositories.ts';
+import { missingPasswordOf } from '../../engine/api/text/missing-keys.ts';
 import { Field } from '../design/controls/field.tsx';
 import { FormDialog } from '../design/overlays/dialog.tsx';
 import { Notice } from '../design/states.tsx';

@@ -2,7 +2,7 @@
  * The button beside an error that the user can mend here: trust a machine or a folder, enter a machine's
  * token, the keys of a store, or a password. Renders nothing if the window can do nothing.
  */
-import { missingKeysOf, missingPasswordOf } from '../../engine/api/missing-keys.ts';
+import { missingKeysOf, missingPasswordOf } from '../../engine/api/text/missing-keys.ts';
 import type { Failed } from './failed.ts';
 import { TrustFolderButton } from './folder-remedy.tsx';
 import { foreignFolderOf } from './foreign-folder.ts';

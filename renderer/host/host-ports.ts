@@ -1,8 +1,9 @@
 /** The ports from a window to its engine: a WebSocket in a browser, a MessagePort in the desktop app. */
-import { type DesktopBridge, PORT_END, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
+
 import { DrayError } from '../../engine/api/error.ts';
-import { fromMessagePort, fromWebSocket } from '../../engine/api/host-port.ts';
-import { protocolsOf, WINDOW_KEY_HEADER } from '../../engine/api/window-key.ts';
+import { type DesktopBridge, PORT_END, PORT_MESSAGE } from '../../engine/api/window/desktop-bridge.ts';
+import { fromMessagePort, fromWebSocket } from '../../engine/api/window/host-port.ts';
+import { protocolsOf, WINDOW_KEY_HEADER } from '../../engine/api/window/window-key.ts';
 import type { OpeningPort } from './reconnecting-host.ts';
 import { findWindowKey, forgetWindowKey } from './window-key.ts';
 

@@ -1,7 +1,7 @@
 /** Stores typed keys: in the desktop's keyring, or for a browser in the engine's memory. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { SecretsState } from '../../engine/api/desktop-bridge.ts';
 import type { AccessKeys } from '../../engine/api/host/remotes.ts';
+import type { SecretsState } from '../../engine/api/window/desktop-bridge.ts';
 import { useHost } from './use-host.tsx';
 
 export interface KeyKeeper {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DrayError } from '../../engine/api/error.ts';
-import type { HostPort } from '../../engine/api/host-port.ts';
+import type { HostPort } from '../../engine/api/window/host-port.ts';
 import { createReconnectingHost, type OpeningPort } from './reconnecting-host.ts';
 
 interface FakePort {

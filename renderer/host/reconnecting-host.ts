@@ -6,8 +6,8 @@
  */
 import { DrayError } from '../../engine/api/error.ts';
 import type { AnswerOf, HostRequestName, InputOf } from '../../engine/api/host.ts';
-import { type AskOptions, connectHost, type HostClient } from '../../engine/api/host-client.ts';
-import type { HostPort } from '../../engine/api/host-port.ts';
+import { type AskOptions, connectHost, type HostClient } from '../../engine/api/window/host-client.ts';
+import type { HostPort } from '../../engine/api/window/host-port.ts';
 
 /** `refused`: an engine answers, but it does not accept this window's key. */
 export type HostState = 'connecting' | 'open' | 'away' | 'refused';

@@ -22,7 +22,7 @@ import {
 import { DrayError } from '../../engine/api/error.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { AnswerOf, HostRequestName, InputOf } from '../../engine/api/host.ts';
-import type { AskOptions } from '../../engine/api/host-client.ts';
+import type { AskOptions } from '../../engine/api/window/host-client.ts';
 import { createEndingCount } from './ending-count.ts';
 import type { HostState, ReconnectingHost } from './reconnecting-host.ts';
 

@@ -3,7 +3,7 @@
  * it to other tabs of the same origin that ask. Other origins cannot read it, so neither can a server on
  * another port of this machine.
  */
-import { splitKey } from '../../engine/api/window-key.ts';
+import { splitKey } from '../../engine/api/window/window-key.ts';
 
 const NAME = 'dray-key';
 /** A tab that has the key answers at once. After this time the window reconnects later anyway. */

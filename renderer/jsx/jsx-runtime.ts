@@ -4,7 +4,7 @@
  * and tabs stay, since the window's own text has them, and so do values of fields.
  */
 import { Fragment, jsx as plainJsx, jsxs as plainJsxs } from 'react/jsx-runtime';
-import { escapeUnsafe } from '../../engine/api/outside-text.ts';
+import { escapeUnsafe } from '../../engine/api/text/outside-text.ts';
 
 type Jsx = typeof plainJsx;
 

@@ -2,7 +2,7 @@
 import './browse/browse.css';
 import { useEffect, useRef, useState } from 'react';
 import type { EntryRow } from '../../engine/api/host/browse.ts';
-import { formatCount, formatPlural } from '../../engine/api/numbers.ts';
+import { formatCount, formatPlural } from '../../engine/api/text/numbers.ts';
 import { Button } from '../design/controls/button.tsx';
 import { focusIfLost } from '../design/controls/focus-if-lost.ts';
 import { Screen } from '../design/screen.tsx';

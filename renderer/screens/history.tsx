@@ -5,7 +5,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 're
 import type { RefRow } from '../../engine/api/host/history.ts';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
 import type { AnswerOf } from '../../engine/api/host.ts';
-import { formatPlural } from '../../engine/api/numbers.ts';
+import { formatPlural } from '../../engine/api/text/numbers.ts';
 import { Button, LinkButton } from '../design/controls/button.tsx';
 import { Select } from '../design/controls/field.tsx';
 import { LeavingButton } from '../design/controls/leaving-button.tsx';

@@ -2,7 +2,7 @@
 import './jobs/jobs.css';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import type { SavedJobCard, SavedJobList } from '../../engine/api/host/saved.ts';
-import { formatPlural } from '../../engine/api/numbers.ts';
+import { formatPlural } from '../../engine/api/text/numbers.ts';
 import { Button } from '../design/controls/button.tsx';
 import { ConfirmDialog } from '../design/overlays/dialog.tsx';
 import { Screen } from '../design/screen.tsx';

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import type { QueryCost, QueryExplanation } from '../../engine/api/events.ts';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
 import type { AnswerOf } from '../../engine/api/host.ts';
-import { formatBytes, formatCount, formatPlural } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../engine/api/text/numbers.ts';
 import { Badge } from '../design/badge.tsx';
 import { Card, Figure, Figures } from '../design/card.tsx';
 import { IconButton, LinkButton } from '../design/controls/button.tsx';

@@ -2,7 +2,7 @@
 import './remotes/remotes.css';
 import { useEffect, useState } from 'react';
 import type { ImportCandidate, RemoteCard } from '../../engine/api/host/remotes.ts';
-import { formatPlural } from '../../engine/api/numbers.ts';
+import { formatPlural } from '../../engine/api/text/numbers.ts';
 import { Button } from '../design/controls/button.tsx';
 import { Dialog } from '../design/overlays/dialog.tsx';
 import { Screen } from '../design/screen.tsx';

@@ -2,7 +2,7 @@
 import './remotes/remotes.css';
 import './repositories/repositories.css';
 import type { RepositoryCard } from '../../engine/api/host/repositories.ts';
-import { formatBytes, formatCount, formatDollars, formatPlural } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatDollars, formatPlural } from '../../engine/api/text/numbers.ts';
 import { Card, Figure, Figures } from '../design/card.tsx';
 import { Button, LinkButton } from '../design/controls/button.tsx';
 import { Screen } from '../design/screen.tsx';

@@ -1,7 +1,7 @@
 /** Starts transfers and shows a message. */
 import { DrayError } from '../../engine/api/error.ts';
 import type { TransferOrder } from '../../engine/api/host/transfers.ts';
-import { formatPlural } from '../../engine/api/numbers.ts';
+import { formatPlural } from '../../engine/api/text/numbers.ts';
 import { useHost } from '../host/use-host.tsx';
 import { showFailure, showToast } from '../shell/toasts/toasts.tsx';
 

@@ -5,7 +5,7 @@ import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { useDragAndDrop } from 'react-aria-components/useDragAndDrop';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
-import { formatCount, formatPlural } from '../../engine/api/numbers.ts';
+import { formatCount, formatPlural } from '../../engine/api/text/numbers.ts';
 import { Card } from '../design/card.tsx';
 import { Button, LinkButton } from '../design/controls/button.tsx';
 import { ConfirmDialog } from '../design/overlays/dialog.tsx';

@@ -5,8 +5,8 @@
 import { useEffect, useRef } from 'react';
 import type { SavedJobList } from '../../engine/api/host/saved.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
-import { findJobEndings, testEnding } from '../../engine/api/job-endings.ts';
-import { type Ending, findEndings } from '../../engine/api/transfer-endings.ts';
+import { findJobEndings, testEnding } from '../../engine/api/text/job-endings.ts';
+import { type Ending, findEndings } from '../../engine/api/text/transfer-endings.ts';
 import { useSavedJobs } from '../host/saved-jobs.tsx';
 import { useAsk, useTransfers } from '../host/use-host.tsx';
 import { goTo, type ScreenName } from '../route.ts';

@@ -1,7 +1,7 @@
 import './rail.css';
 import { Button as AriaButton } from 'react-aria-components/Button';
-import { formatCount } from '../../engine/api/numbers.ts';
-import { type PendingSum, sumToPull, sumToPush } from '../../engine/api/pending.ts';
+import { formatCount } from '../../engine/api/text/numbers.ts';
+import { type PendingSum, sumToPull, sumToPush } from '../../engine/api/text/pending.ts';
 import { Icon, type IconName } from '../design/icon.tsx';
 import { Menu } from '../design/overlays/menu.tsx';
 import { useSavedJobs } from '../host/saved-jobs.tsx';

@@ -3,7 +3,7 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect } from 'react';
 import type { IncomingLook, WorkspaceCard } from '../../engine/api/host/home.ts';
 import type { AnswerOf } from '../../engine/api/host.ts';
-import type { ChangeTotals, StatusSummary } from '../../engine/api/jobs.ts';
+import type { ChangeTotals, StatusSummary } from '../../engine/api/jobs/jobs.ts';
 import { type UseAskOptions, useAsk } from '../host/use-host.tsx';
 
 /**

@@ -1,6 +1,6 @@
 /** Moves files of the bin back to their paths, also after the component that offered it has unmounted. */
 import { useState } from 'react';
-import { formatPlural } from '../../engine/api/numbers.ts';
+import { formatPlural } from '../../engine/api/text/numbers.ts';
 import { announceFolderChange } from '../host/folder-news.ts';
 import { useHost, useRefresh } from '../host/use-host.tsx';
 import { showFailure, showToast } from './toasts/toasts.tsx';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { DiffSummary } from '../../../engine/api/diff.ts';
 import { given } from '../../../engine/api/given.ts';
-import { formatHash } from '../../../engine/api/numbers.ts';
+import type { DiffSummary } from '../../../engine/api/jobs/diff.ts';
+import { formatHash } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { countChanges, formatChangeTotals, printChanges } from '../output/change-lines.ts';

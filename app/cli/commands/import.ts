@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { given } from '../../../engine/api/given.ts';
-import type { ImportDvcRequest, ImportDvcSummary } from '../../../engine/api/imports.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import type { ImportDvcRequest, ImportDvcSummary } from '../../../engine/api/jobs/imports.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { given } from '../../../engine/api/given.ts';
-import type { InitRequest, InitSummary } from '../../../engine/api/jobs.ts';
+import type { InitRequest, InitSummary } from '../../../engine/api/jobs/jobs.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { compressOption } from '../options/compress-option.ts';
 import { addExamples } from '../options/examples.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { given } from '../../../engine/api/given.ts';
-import type { KeptFilesSummary, PutBackSummary } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import type { KeptFilesSummary, PutBackSummary } from '../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { formatKept } from '../output/kept-line.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import { given } from '../../../engine/api/given.ts';
-import type { LogSummary } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import type { LogSummary } from '../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { parseCount } from '../options/global-options.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { LoginSummary } from '../../../engine/api/peers.ts';
+import type { LoginSummary } from '../../../engine/api/jobs/peers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { readSecret } from '../prompts.ts';

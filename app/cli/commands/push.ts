@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { JobEvent, QueryMode } from '../../../engine/api/events.ts';
 import { given } from '../../../engine/api/given.ts';
-import type { PushSummary } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import type { PushSummary } from '../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { createBandwidthOption } from '../options/global-options.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { JobEvent } from '../../../engine/api/events.ts';
 import { given } from '../../../engine/api/given.ts';
-import type { RefSummary } from '../../../engine/api/jobs.ts';
-import { formatHash } from '../../../engine/api/numbers.ts';
+import type { RefSummary } from '../../../engine/api/jobs/jobs.ts';
+import { formatHash } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import type { Output } from '../output/output.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { given } from '../../../engine/api/given.ts';
-import type { RemoteTestSummary } from '../../../engine/api/jobs.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
+import type { RemoteTestSummary } from '../../../engine/api/jobs/jobs.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { printCheck } from '../output/check-lines.ts';

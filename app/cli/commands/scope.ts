@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
-import type { ScopeRequest, ScopeSummary } from '../../../engine/api/scope.ts';
+import type { ScopeRequest, ScopeSummary } from '../../../engine/api/jobs/scope.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { createBandwidthOption } from '../options/global-options.ts';

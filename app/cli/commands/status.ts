@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { StatusSummary } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import type { StatusSummary } from '../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { countChanges, formatChangeTotals, printChanges } from '../output/change-lines.ts';

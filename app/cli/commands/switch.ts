@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { given } from '../../../engine/api/given.ts';
-import type { PullSummary } from '../../../engine/api/jobs.ts';
+import type { PullSummary } from '../../../engine/api/jobs/jobs.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { createBandwidthOption } from '../options/global-options.ts';

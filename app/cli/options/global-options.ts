@@ -5,7 +5,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { given } from '../../../engine/api/given.ts';
-import { type ConnectionFlags, TRANSFERS_MAX } from '../../../engine/api/jobs.ts';
+import { type ConnectionFlags, TRANSFERS_MAX } from '../../../engine/api/jobs/jobs.ts';
 import { parseSize } from '../output/format.ts';
 import type { TrustFlags } from '../peer-trust.ts';
 

@@ -1,6 +1,6 @@
 /** Options of commands that listen on the network. */
 import { InvalidArgumentError } from 'commander';
-import type { ServeRequest } from '../../../engine/api/peers.ts';
+import type { ServeRequest } from '../../../engine/api/jobs/peers.ts';
 
 export function parseListen(text: string): { readonly host: string; readonly port: number } {
   const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(text);

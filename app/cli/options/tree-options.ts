@@ -1,8 +1,13 @@
 /** The options of commands on plain trees, and the requests that they make. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { given } from '../../../engine/api/given.ts';
-import type { ConnectionFlags } from '../../../engine/api/jobs.ts';
-import type { CompareMode, PlaceRequest, SyncRequest, TreePairRequest } from '../../../engine/api/trees.ts';
+import type { ConnectionFlags } from '../../../engine/api/jobs/jobs.ts';
+import type {
+  CompareMode,
+  PlaceRequest,
+  SyncRequest,
+  TreePairRequest,
+} from '../../../engine/api/jobs/trees.ts';
 import { parseSize } from '../output/format.ts';
 import { addFilterOptions, type FilterContext, type FilterOptions, toFilter } from './filter-options.ts';
 import { createBandwidthOption } from './global-options.ts';

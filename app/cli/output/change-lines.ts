@@ -3,8 +3,8 @@
  * only.
  */
 import type { ChangeEvent, ChangeKind, ConflictEvent, JobEvent } from '../../../engine/api/events.ts';
-import type { ChangeTotals } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
+import type { ChangeTotals } from '../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatCount } from '../../../engine/api/text/numbers.ts';
 import type { Color, Paint } from './colors.ts';
 import type { Output } from './output.ts';
 import { quotePath } from './terminal-text.ts';

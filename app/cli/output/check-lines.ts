@@ -1,6 +1,6 @@
 /** Lines of `verify` and `remote test`. */
 import type { CheckEvent, JobEvent } from '../../../engine/api/events.ts';
-import { formatCount } from '../../../engine/api/numbers.ts';
+import { formatCount } from '../../../engine/api/text/numbers.ts';
 import type { Color, Paint } from './colors.ts';
 import type { Output } from './output.ts';
 import { quotePath } from './terminal-text.ts';

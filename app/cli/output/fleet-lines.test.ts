@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_FLEET_COUNTS } from '../../../engine/api/fleet.ts';
+import { NO_FLEET_COUNTS } from '../../../engine/api/jobs/fleet.ts';
 import type { FleetEndSummary } from '../../fleet/follow-job.ts';
 import { formatFleetEnd } from './fleet-lines.ts';
 

@@ -6,7 +6,7 @@ import {
   formatDuration,
   formatHash,
   formatPlural,
-} from '../../../engine/api/numbers.ts';
+} from '../../../engine/api/text/numbers.ts';
 import type { ListedJob } from '../../fleet/fleet-client.ts';
 import type { FleetStatus } from '../../fleet/fleet-status.ts';
 import type { FleetEndSummary } from '../../fleet/follow-job.ts';

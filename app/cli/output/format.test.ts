@@ -6,7 +6,7 @@ import {
   formatDollars,
   formatDuration,
   formatPlural,
-} from '../../../engine/api/numbers.ts';
+} from '../../../engine/api/text/numbers.ts';
 import { formatClock, parseSize } from './format.ts';
 
 describe('formatBytes', () => {

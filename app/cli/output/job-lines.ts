@@ -1,6 +1,6 @@
 /** Formats saved jobs as lines of text. */
 import type { SavedJobEvent } from '../../../engine/api/events.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { shellWord } from '../../../engine/base/shell-word.ts';
 import { formatTable } from './table.ts';
 import { toTerminalLine } from './terminal-text.ts';

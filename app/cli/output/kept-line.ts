@@ -1,5 +1,5 @@
-import type { KeptTotals } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import type { KeptTotals } from '../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 
 /** A line that names the run of overwritten local files. Empty if there are none. */
 export function formatKept(kept: KeptTotals | undefined): string[] {

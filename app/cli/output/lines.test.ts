@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { QueryExplanation } from '../../../engine/api/events.ts';
-import { formatAffected } from '../../../engine/api/numbers.ts';
+import { formatAffected } from '../../../engine/api/text/numbers.ts';
 import { formatCommit } from '../commands/log.ts';
 import { isNodeNewEnough } from '../node-version.ts';
 import { formatChange, formatChangeTotals, formatConflict } from './change-lines.ts';

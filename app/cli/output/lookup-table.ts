@@ -1,6 +1,6 @@
 /** The table of `--explain` for plain trees: how the destination was searched, and what decided. */
 import type { LookupExplanation } from '../../../engine/api/events.ts';
-import { formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { formatTable } from './table.ts';
 
 const NAMES: Readonly<Record<LookupExplanation['chosen'], string>> = {

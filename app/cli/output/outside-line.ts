@@ -1,5 +1,5 @@
-import { formatPlural } from '../../../engine/api/numbers.ts';
-import type { OutsideFiles } from '../../../engine/api/workspace-scope.ts';
+import type { OutsideFiles } from '../../../engine/api/jobs/workspace-scope.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
 import { quotePath } from './terminal-text.ts';
 
 const NAMED_MAX = 3;

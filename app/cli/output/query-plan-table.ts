@@ -1,6 +1,11 @@
 /** The table of `--explain`: how Dray finds out which objects exist, and why it chose that way. */
 import type { QueryCost, QueryExplanation } from '../../../engine/api/events.ts';
-import { formatCount, formatDollars, formatDuration, formatPlural } from '../../../engine/api/numbers.ts';
+import {
+  formatCount,
+  formatDollars,
+  formatDuration,
+  formatPlural,
+} from '../../../engine/api/text/numbers.ts';
 import { formatTable } from './table.ts';
 
 /** The part that is known before the query runs. */

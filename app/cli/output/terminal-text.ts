@@ -2,7 +2,7 @@
  * Makes outside text safe for a terminal. `terminal.ts` passes every line through here, so no caller can
  * forget it.
  */
-import { escapeUnsafe, UNSAFE } from '../../../engine/api/outside-text.ts';
+import { escapeUnsafe, UNSAFE } from '../../../engine/api/text/outside-text.ts';
 
 /** One line. Every unsafe character becomes its escape. */
 export function toTerminalLine(text: string): string {

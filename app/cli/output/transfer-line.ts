@@ -1,6 +1,11 @@
 /** Sums up a transfer in a few words. */
-import type { RequestTotals } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatDollars, formatDuration, formatPlural } from '../../../engine/api/numbers.ts';
+import type { RequestTotals } from '../../../engine/api/jobs/jobs.ts';
+import {
+  formatBytes,
+  formatDollars,
+  formatDuration,
+  formatPlural,
+} from '../../../engine/api/text/numbers.ts';
 
 export interface TransferTotals {
   readonly bytes: number;

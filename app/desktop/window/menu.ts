@@ -1,6 +1,6 @@
 /** The native menus. Each item leads to a place in the window, so the window needs no second channel. */
 import type { MenuItemConstructorOptions } from 'electron';
-import { DESKTOP_SHORTCUTS, type ShortcutPlace } from '../../../engine/api/desktop-shortcuts.ts';
+import { DESKTOP_SHORTCUTS, type ShortcutPlace } from '../../../engine/api/window/desktop-shortcuts.ts';
 
 export interface MenuOptions {
   readonly platform: NodeJS.Platform;

@@ -1,8 +1,8 @@
 /** Shows a tray icon while transfers run or jobs wait, so the window can be closed meanwhile. */
 import type { Tray } from 'electron';
 import type { IncomingLook } from '../../../engine/api/host/home.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
-import { sumToPull, sumToPush } from '../../../engine/api/pending.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
+import { sumToPull, sumToPush } from '../../../engine/api/text/pending.ts';
 import type { Electron } from '../electron-parts.ts';
 import type { DockProgress } from '../progress.ts';
 

@@ -1,6 +1,6 @@
 import type { MetricMeter, MetricTags } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { NO_FLEET_COUNTS } from '../../../engine/api/fleet.ts';
+import { NO_FLEET_COUNTS } from '../../../engine/api/jobs/fleet.ts';
 import { createStepMetrics } from './step-metrics.ts';
 
 /** A meter that keeps sums by name and tags. */

@@ -3,8 +3,8 @@
  * nothing is exported. Each tag has a small fixed set of values: no job, no place, no file name.
  */
 import type { MetricMeter } from '@temporalio/common';
-import type { FleetCounts } from '../../../engine/api/fleet.ts';
-import type { CallListener } from '../../../engine/api/jobs.ts';
+import type { FleetCounts } from '../../../engine/api/jobs/fleet.ts';
+import type { CallListener } from '../../../engine/api/jobs/jobs.ts';
 
 export interface StepMetrics {
   /** Counts requests, and answers that ask for fewer of them. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_FLEET_COUNTS } from '../../../engine/api/fleet.ts';
+import { NO_FLEET_COUNTS } from '../../../engine/api/jobs/fleet.ts';
 import { createWorkerTotals } from './worker-totals.ts';
 
 describe('the totals of a worker', () => {

@@ -10,8 +10,8 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import { DrayError } from '../../../engine/api/error.ts';
-import type { FleetSteps } from '../../../engine/api/fleet.ts';
-import type { JobContext } from '../../../engine/api/jobs.ts';
+import type { FleetSteps } from '../../../engine/api/jobs/fleet.ts';
+import type { JobContext } from '../../../engine/api/jobs/jobs.ts';
 import { checkListens } from '../check-listens.ts';
 import { ownQueue } from '../fleet-messages.ts';
 import { withTracingPackages } from '../packages.ts';

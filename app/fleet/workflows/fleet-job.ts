@@ -18,7 +18,7 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { addFleetCounts, NO_FLEET_COUNTS } from '../../../engine/api/fleet.ts';
+import { addFleetCounts, NO_FLEET_COUNTS } from '../../../engine/api/jobs/fleet.ts';
 import type { FleetActivities } from '../activity-types.ts';
 import {
   type FleetWorkflowState,

@@ -14,7 +14,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { addFleetCounts, type FleetCounts, NO_FLEET_COUNTS } from '../../../engine/api/fleet.ts';
+import { addFleetCounts, type FleetCounts, NO_FLEET_COUNTS } from '../../../engine/api/jobs/fleet.ts';
 import { FATAL_CODES } from '../failure-types.ts';
 import type { RangeEnd, RangeInput, RangeTask } from '../fleet-messages.ts';
 import { codeOf, untilWorkersLast } from './call-activities.ts';

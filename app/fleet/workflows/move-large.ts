@@ -1,6 +1,6 @@
 /** One large object, moved in pieces by as many workers as the range may use at each moment. */
 import { condition } from '@temporalio/workflow';
-import { addFleetCounts, type FleetCounts } from '../../../engine/api/fleet.ts';
+import { addFleetCounts, type FleetCounts } from '../../../engine/api/jobs/fleet.ts';
 import type { RangeTask } from '../fleet-messages.ts';
 import { untilWorkersLast } from './call-activities.ts';
 import type { RangeRun } from './range-run.ts';

@@ -1,6 +1,6 @@
 /** The state of a running range: waiting parts, running parts, and the sums. */
 import type { CancellationScope } from '@temporalio/workflow';
-import { type FleetCounts, NO_FLEET_COUNTS } from '../../../engine/api/fleet.ts';
+import { type FleetCounts, NO_FLEET_COUNTS } from '../../../engine/api/jobs/fleet.ts';
 import type { FleetActivities } from '../activity-types.ts';
 import type {
   RangeEnd,

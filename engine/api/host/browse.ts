@@ -1,6 +1,6 @@
 /** The requests of the screen Browse: any local folder or remote. */
 import type { EntryEvent } from '../events.ts';
-import type { TransferSummary } from '../trees.ts';
+import type { TransferSummary } from '../jobs/trees.ts';
 import type { ChangeRow } from './changes.ts';
 import type { FilePreview } from './file-preview.ts';
 import type { Nothing } from './in-workspace.ts';

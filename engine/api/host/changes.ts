@@ -1,7 +1,7 @@
 /** The requests of the screens Changes and Plan: what a push or a pull would do. */
 import type { ChangeKind, QueryExplanation } from '../events.ts';
-import type { IgnoreAdded } from '../ignore-line.ts';
-import type { ChangeTotals, ConflictSide, KeptTotals, RequestTotals, StatusSummary } from '../jobs.ts';
+import type { ChangeTotals, ConflictSide, KeptTotals, RequestTotals, StatusSummary } from '../jobs/jobs.ts';
+import type { IgnoreAdded } from '../text/ignore-line.ts';
 import type { FilePreview } from './file-preview.ts';
 import type { InWorkspace, Nothing } from './in-workspace.ts';
 

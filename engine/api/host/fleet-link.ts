@@ -2,7 +2,7 @@
  * The interface between the engine's thread and the code that talks to Temporal. That code lies outside the
  * engine. The program that opens the engine names its module, and the thread loads it at the first request.
  */
-import type { FleetCounts, FleetWork } from '../fleet.ts';
+import type { FleetCounts, FleetWork } from '../jobs/fleet.ts';
 import type { FleetJobCard, FleetProgress, FleetServer } from './fleet.ts';
 
 export interface FleetLink {

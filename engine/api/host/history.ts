@@ -1,6 +1,6 @@
 /** The requests of the screen History: commits, refs, and what a commit holds. */
 import type { CommitEvent } from '../events.ts';
-import type { ChangeTotals, RestorePlan } from '../jobs.ts';
+import type { ChangeTotals, RestorePlan } from '../jobs/jobs.ts';
 import type { ChangeRow } from './changes.ts';
 import type { FilePreview } from './file-preview.ts';
 import type { InWorkspace } from './in-workspace.ts';

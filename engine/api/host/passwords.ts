@@ -4,7 +4,7 @@ import type {
   KeyListSummary,
   LockedRepository,
   SealedRepository,
-} from '../repositories.ts';
+} from '../jobs/repositories.ts';
 import type { InWorkspace, Nothing } from './in-workspace.ts';
 
 export interface PasswordsRequests {

@@ -1,6 +1,6 @@
 /** The requests for remotes, keys, and other machines. */
-import type { MetPeer, RequestTotals } from '../jobs.ts';
-import type { KnownPeer, LoginRequest, LoginSummary } from '../peers.ts';
+import type { MetPeer, RequestTotals } from '../jobs/jobs.ts';
+import type { KnownPeer, LoginRequest, LoginSummary } from '../jobs/peers.ts';
 import type { Nothing } from './in-workspace.ts';
 
 export interface RemotesRequests {

@@ -1,9 +1,9 @@
 /** The requests for the overview of all repositories that this user knows. */
 import type { ErrorRecord } from '../error.ts';
 import type { RetentionEvent } from '../events.ts';
-import type { RetentionPolicy } from '../jobs.ts';
-import type { RepairSummary } from '../repair.ts';
-import type { UpgradeSummary } from '../repositories.ts';
+import type { RetentionPolicy } from '../jobs/jobs.ts';
+import type { RepairSummary } from '../jobs/repair.ts';
+import type { UpgradeSummary } from '../jobs/repositories.ts';
 import type { InWorkspace, Nothing } from './in-workspace.ts';
 
 export interface RepositoriesRequests {

@@ -1,7 +1,7 @@
 /** The requests for the queue of transfers. */
 import type { ErrorCode, ErrorRecord } from '../error.ts';
-import type { CollectSummary, ConflictSide, PullSummary, PushSummary, RequestTotals } from '../jobs.ts';
-import type { MissingSecret } from '../missing-keys.ts';
+import type { CollectSummary, ConflictSide, PullSummary, PushSummary, RequestTotals } from '../jobs/jobs.ts';
+import type { MissingSecret } from '../text/missing-keys.ts';
 import type { Nothing } from './in-workspace.ts';
 
 export interface TransfersRequests {

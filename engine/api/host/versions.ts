@@ -2,7 +2,7 @@
 import type { Nothing } from './in-workspace.ts';
 
 export interface VersionsRequests {
-  /** How S3 clients read a version, or the part of it at the place, by `dray gateway`. Asks no remote. */
+  /** What an S3 client needs to read the place through `dray gateway`. Sends no request to the remote. */
   'versions.access': { input: { readonly place: string }; answer: VersionAccess };
   /** The secret key of the gateway's pair, for a person who asks to see it. Absent: no pair was made yet. */
   'versions.secret': { input: Nothing; answer: { readonly secretAccessKey?: string } };

@@ -3,7 +3,7 @@ import type { JobEvent } from '../../api/events.ts';
 import type { ChangeRow } from '../../api/host/changes.ts';
 import type { TransferFailure } from '../../api/host/transfers.ts';
 import type { AnswerOf, InputOf } from '../../api/host.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { copyTree, syncTree } from '../../jobs/trees/copy-tree.ts';
 
 /** The number of skipped entries that are named per kind. */

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import type { AllChosen, EntryRow } from '../../api/host/browse.ts';
 import type { FilePreview } from '../../api/host/file-preview.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
 import { placeBelow } from '../../jobs/places/place-below.ts';
 import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';

@@ -4,7 +4,7 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { EntryRow } from '../../api/host/browse.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { nothingThere } from '../../jobs/places/open-side.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import { DESCRIPTOR_KEY } from '../../repository/keys.ts';

@@ -1,7 +1,7 @@
 /** Creates folders at any place. */
 import { mkdirSync } from 'node:fs';
 import { DrayError, fromErrorRecord } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { writeError } from '../../files/write/write-error.ts';
 import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';

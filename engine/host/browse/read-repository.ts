@@ -2,7 +2,7 @@
  * The branches and newest commits of a repository. Two listings, and two requests for each of 20 branches.
  */
 import type { BrowsedRepository } from '../../api/host/browse.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import { openRepositoryAt } from '../../jobs/session/opened-remote.ts';
 import { readCommit } from '../../repository/commit.ts';

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { EntryRow } from '../../api/host/browse.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { identityFrom, nestingOf } from '../../files/scan/folder-nesting.ts';
 import { writeError } from '../../files/write/write-error.ts';

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { parseNamedPlace } from '../../jobs/places/open-side.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';

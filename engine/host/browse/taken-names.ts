@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { EntryRow } from '../../api/host/browse.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import type { EntrySource } from './entry-source.ts';

@@ -1,6 +1,6 @@
 /** Reads one level of a commit, or all below it whose names have a text in them. */
 import type { EntryRow } from '../../api/host/browse.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { openPlaceVersion, type RemotePlace, type VersionUrl } from '../../jobs/places/places.ts';
 import type { VersionListing, VersionPage } from '../../jobs/versions/version.ts';
 import type { Entry } from '../../model/entry.ts';

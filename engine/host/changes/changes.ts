@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { ChangeEvent, ConflictEvent, JobEvent } from '../../api/events.ts';
 import type { ChangeList } from '../../api/host/changes.ts';
-import type { ChangeTotals } from '../../api/jobs.ts';
-import { trimEnd } from '../../api/trim-ends.ts';
+import type { ChangeTotals } from '../../api/jobs/jobs.ts';
+import { trimEnd } from '../../api/text/trim-ends.ts';
 import { layoutOf } from '../../jobs/working-copy/hash-files.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { Layout } from '../../model/layout.ts';

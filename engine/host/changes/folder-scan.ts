@@ -3,7 +3,7 @@
  * the rows. Windows share one scan for each folder. The next one starts after ten times the duration of the
  * last one, or a minute. So a large folder that changes constantly is not scanned all the time.
  */
-import type { ChangeTotals } from '../../api/jobs.ts';
+import type { ChangeTotals } from '../../api/jobs/jobs.ts';
 import type { HostState } from '../host-state.ts';
 import { type HostCall, jobContextOf } from '../port/host-call.ts';
 import { eventsOf } from './folder-watches.ts';

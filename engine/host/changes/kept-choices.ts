@@ -25,7 +25,7 @@ import {
   type Winner,
 } from '../../api/host/changes.ts';
 import type { TransferOrder } from '../../api/host/transfers.ts';
-import { formatCount } from '../../api/numbers.ts';
+import { formatCount } from '../../api/text/numbers.ts';
 import { type Kept, openChoicesFile } from '../user-files/choices-file.ts';
 import type { RowList } from './row-list.ts';
 

@@ -2,9 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
-import { NO_FLEET_COUNTS } from '../../api/fleet.ts';
 import type { FleetJobCard, FleetServer, FleetView } from '../../api/host/fleet.ts';
 import type { FleetConnection, FleetLook } from '../../api/host/fleet-link.ts';
+import { NO_FLEET_COUNTS } from '../../api/jobs/fleet.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createSandbox } from '../../jobs/session/job.fixture.ts';
 import { createHostFixture, type HostFixture } from '../host.fixture.ts';

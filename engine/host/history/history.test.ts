@@ -2,7 +2,7 @@ import { readFileSync, unlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostEvent } from '../../api/host.ts';
-import { formatVersionPlace } from '../../api/version-place.ts';
+import { formatVersionPlace } from '../../api/text/version-place.ts';
 import { branch, tag } from '../../jobs/history/refs.ts';
 import { push } from '../../jobs/push/push.ts';
 import { forget } from '../../jobs/retention/forget.ts';

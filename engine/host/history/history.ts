@@ -6,7 +6,7 @@ import type { CommitEvent } from '../../api/events.ts';
 import type { ChangeRow } from '../../api/host/changes.ts';
 import type { RefRow } from '../../api/host/history.ts';
 import type { AnswerOf } from '../../api/host.ts';
-import { trimEnd } from '../../api/trim-ends.ts';
+import { trimEnd } from '../../api/text/trim-ends.ts';
 import { commitEvent, log, walkHistory } from '../../jobs/history/log.ts';
 import type { Walk } from '../../jobs/history/path-history.ts';
 import { findSoleCommits } from '../../jobs/history/sole-commits.ts';

@@ -1,7 +1,7 @@
 /** Changes branches and tags for a window. Each change names the commit that the window showed. */
 import { DrayError } from '../../api/error.ts';
 import type { RefKindName, SwitchPlan } from '../../api/host/history.ts';
-import type { RefRequest } from '../../api/jobs.ts';
+import type { RefRequest } from '../../api/jobs/jobs.ts';
 import type { HostCall } from '../port/host-call.ts';
 import { jobContextOf } from '../port/host-call.ts';
 

@@ -1,6 +1,6 @@
 /** The arguments of every request handler. */
 import type { AnswerOf, HostEvent, HostRequestName, InputOf } from '../../api/host.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { HostState } from '../host-state.ts';
 import type { PortOwner } from '../rows/kept-lists.ts';
 

@@ -5,7 +5,7 @@ import { CHOICE_PATHS_MAX } from '../../api/host/changes.ts';
 import { BYTES_AT_ONCE_MAX } from '../../api/host/file-preview.ts';
 import { COLUMN_IDS, COLUMN_PX_MAX, COLUMN_PX_MIN, COLUMN_TABLES } from '../../api/host/settings.ts';
 import type { HostRequestName, InputOf } from '../../api/host.ts';
-import { LABEL_CHARS_MAX } from '../../api/repositories.ts';
+import { LABEL_CHARS_MAX } from '../../api/jobs/repositories.ts';
 
 import { FLEET_INPUTS } from './fleet-inputs.ts';
 

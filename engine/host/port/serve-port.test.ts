@@ -1,7 +1,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostEvent } from '../../api/host.ts';
-import { fromMessagePort } from '../../api/host-port.ts';
+import { fromMessagePort } from '../../api/window/host-port.ts';
 import { createHostFixture, type HostFixture } from '../host.fixture.ts';
 import { createEventOutbox } from './event-outbox.ts';
 import { servePort } from './serve-port.ts';

@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import { DrayError, toErrorRecord } from '../../api/error.ts';
 import type { HostMessage, HostRequestName } from '../../api/host.ts';
-import type { HostPort } from '../../api/host-port.ts';
+import type { HostPort } from '../../api/window/host-port.ts';
 import type { HostState } from '../host-state.ts';
 import { createEventOutbox } from './event-outbox.ts';
 import { HOST_INPUTS } from './host-inputs.ts';

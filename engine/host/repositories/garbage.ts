@@ -1,6 +1,6 @@
 /** What a collection would free in a workspace's repository: by a dry run, and after each collection. */
 import { DrayError } from '../../api/error.ts';
-import type { CollectSummary, JobContext } from '../../api/jobs.ts';
+import type { CollectSummary, JobContext } from '../../api/jobs/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
 import { collectGarbage } from '../../jobs/collect/collect.ts';
 import { findKnownPlaces, type KnownPlace, type PlacesHost } from './known-places.ts';

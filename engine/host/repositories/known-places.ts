@@ -1,6 +1,6 @@
 /** Lists the places that may have repositories: the remotes of known workspaces and the user's own. */
 import { homedir } from 'node:os';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { readUserRemotes } from '../../jobs/session/user-remotes.ts';
 import { formatRemoteUrl, parseRemoteUrl, type RemoteUrl } from '../../remotes/remote-url.ts';
 import type { WindowFile } from '../user-files/window-file.ts';

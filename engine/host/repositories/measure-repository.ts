@@ -1,6 +1,6 @@
 /** Adds up the sizes of a repository's objects by listing them: one request for each 1,000 objects. */
 import type { ProgressEvent } from '../../api/events.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { openRemoteAt } from '../../jobs/session/opened-remote.ts';
 import {
   COMMITS_PREFIX,

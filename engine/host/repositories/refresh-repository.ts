@@ -1,6 +1,6 @@
 /** Reads the newest commit of one repository, and the older commits that were not read before. */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { DEFAULT_BRANCH } from '../../jobs/remotes/init.ts';
 import { openRepositoryAt } from '../../jobs/session/opened-remote.ts';
 import type { CommitHash } from '../../model/entry.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RepositoryCard } from '../../api/host/repositories.ts';
-import type { AskOptions } from '../../api/host-client.ts';
+import type { AskOptions } from '../../api/window/host-client.ts';
 import { verifyAndRecord } from '../../jobs/history/last-verified.ts';
 import { cloneWorkspace } from '../../jobs/pull/clone.ts';
 import { push } from '../../jobs/push/push.ts';

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { DrayError, type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import type { RepositoryCard, RepositoryCost } from '../../api/host/repositories.ts';
-import type { UpgradeRequest } from '../../api/repositories.ts';
+import type { UpgradeRequest } from '../../api/jobs/repositories.ts';
 import { Budget } from '../../base/budget.ts';
 import { readVerified, type VerifyRecord } from '../../jobs/history/last-verified.ts';
 import { hasKnownPrices, storageDollarsFor } from '../../model/prices.ts';

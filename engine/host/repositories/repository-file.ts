@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { readJsonFile, writeJsonFile } from '../../base/json-file.ts';
 import { changingSettings } from '../../jobs/session/user-remotes.ts';
 import type { CommitHash } from '../../model/entry.ts';

@@ -2,7 +2,7 @@
 import type { RetentionEvent } from '../../api/events.ts';
 import { given } from '../../api/given.ts';
 import type { AnswerOf } from '../../api/host.ts';
-import type { ForgetRequest } from '../../api/jobs.ts';
+import type { ForgetRequest } from '../../api/jobs/jobs.ts';
 import { forget } from '../../jobs/retention/forget.ts';
 import { readRetention } from '../../repository/retention.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';

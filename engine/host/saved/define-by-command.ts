@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import * as v from 'valibot';
 import { DrayError, type ErrorRecord, fromErrorRecord } from '../../api/error.ts';
 import type { SavedJobDraft } from '../../api/host/saved.ts';
-import type { ConnectionFlags } from '../../api/jobs.ts';
+import type { ConnectionFlags } from '../../api/jobs/jobs.ts';
 import { checkJobName, refuseSecrets, SAVED_JOB } from '../../jobs/saved/saved-job.ts';
 import type { JobDefinition } from '../../jobs/saved/saved-jobs.ts';
 import type { HostState } from '../host-state.ts';

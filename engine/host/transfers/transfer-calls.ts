@@ -4,7 +4,7 @@
  */
 import { excerpt } from '../../api/error.ts';
 import type { StalledCall, TransferCall } from '../../api/host/transfers.ts';
-import type { CallListener } from '../../api/jobs.ts';
+import type { CallListener } from '../../api/jobs/jobs.ts';
 
 const CALLS_MAX = 50;
 /** The most open requests that are kept. */

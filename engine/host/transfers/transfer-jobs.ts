@@ -9,11 +9,11 @@ import type {
   PushSummary,
   RestoreSummary,
   VerifySummary,
-} from '../../api/jobs.ts';
-import { formatPlural } from '../../api/numbers.ts';
-import type { RepairSummary } from '../../api/repair.ts';
-import type { FilterRule, TransferSummary, TreePairRequest } from '../../api/trees.ts';
-import { trimEnd } from '../../api/trim-ends.ts';
+} from '../../api/jobs/jobs.ts';
+import type { RepairSummary } from '../../api/jobs/repair.ts';
+import type { FilterRule, TransferSummary, TreePairRequest } from '../../api/jobs/trees.ts';
+import { formatPlural } from '../../api/text/numbers.ts';
+import { trimEnd } from '../../api/text/trim-ends.ts';
 import { readWorkspaceCard } from '../workspace-card.ts';
 
 export type TransferOutcome =

@@ -16,8 +16,8 @@ import type {
   TransferState,
 } from '../../api/host/transfers.ts';
 import type { HostRequests } from '../../api/host.ts';
-import type { CollectSummary, ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
-import type { MasterKeys } from '../../api/repositories.ts';
+import type { CollectSummary, ConnectionFlags, JobContext, Throttle } from '../../api/jobs/jobs.ts';
+import type { MasterKeys } from '../../api/jobs/repositories.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KeptChoicesStore } from '../changes/kept-choices.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';

@@ -1,10 +1,16 @@
 /** One run of a transfer, and the clean-up after a cancelled one. */
 import { DrayError, messageWithoutAdvice, toErrorRecord } from '../../api/error.ts';
-import type { CollectSummary, ConnectionFlags, JobContext, Throttle, VerifySummary } from '../../api/jobs.ts';
-import { type MissingSecret, missingSecretOf } from '../../api/missing-keys.ts';
-import { formatAffected, formatCount } from '../../api/numbers.ts';
-import type { RepairSummary } from '../../api/repair.ts';
-import type { MasterKeys } from '../../api/repositories.ts';
+import type {
+  CollectSummary,
+  ConnectionFlags,
+  JobContext,
+  Throttle,
+  VerifySummary,
+} from '../../api/jobs/jobs.ts';
+import type { RepairSummary } from '../../api/jobs/repair.ts';
+import type { MasterKeys } from '../../api/jobs/repositories.ts';
+import { type MissingSecret, missingSecretOf } from '../../api/text/missing-keys.ts';
+import { formatAffected, formatCount } from '../../api/text/numbers.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
 import { billedPlaceOf, cleanUpAfter, runTransfer, type TransferOutcome } from './transfer-jobs.ts';
 import type { TransferRecord } from './transfer-record.ts';

@@ -4,7 +4,7 @@
  * the key.
  */
 import type { ImportCandidate, KeySources } from '../../api/host/remotes.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { profileFilesOf, readAwsSections, type Sections } from '../../remotes/s3/keys/aws-profile.ts';
 import { keptKeysOf } from '../../remotes/s3/keys/kept-keys.ts';
 import { RCLONE_PROFILE, readRcloneRemotes } from '../../remotes/s3/keys/rclone-remotes.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { UsageRow } from '../../api/host/remotes.ts';
-import type { RequestTotals } from '../../api/jobs.ts';
+import type { RequestTotals } from '../../api/jobs/jobs.ts';
 import { readJsonFile, writeJsonFile } from '../../base/json-file.ts';
 
 /** The oldest rows are dropped first. */

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EntryRow } from '../../api/host/browse.ts';
-import { formatVersionPlace } from '../../api/version-place.ts';
+import { formatVersionPlace } from '../../api/text/version-place.ts';
 import { push } from '../../jobs/push/push.ts';
 import { testContext } from '../../jobs/session/job.fixture.ts';
 import { createHostFixture, type HostFixture, transferIn } from '../host.fixture.ts';

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { DrayError } from '../../api/error.ts';
 import type { VersionAccess } from '../../api/host/versions.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { parseNamedPlace } from '../../jobs/places/open-side.ts';
 import { GATEWAY_PORT, isBucketName, readGatewayKeys } from '../../jobs/versions/gateway-access.ts';
 import { defaultCloneFolder, formatRemoteUrl, type RemoteUrl } from '../../remotes/remote-url.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CollectRequest } from '../../api/jobs.ts';
+import type { CollectRequest } from '../../api/jobs/jobs.ts';
 import { openIndex } from '../../index/open-index.ts';
 import { SALT_BYTES } from '../../repository/packs/pack.ts';
 import { ROW_BYTES } from '../../repository/packs/pack-format.ts';

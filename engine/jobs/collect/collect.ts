@@ -1,6 +1,6 @@
 /** `dray gc`: removes from the repository what no commit that is kept needs, while others push and pull. */
 import { DrayError } from '../../api/error.ts';
-import type { CollectRequest, CollectSummary, JobContext } from '../../api/jobs.ts';
+import type { CollectRequest, CollectSummary, JobContext } from '../../api/jobs/jobs.ts';
 import { dollarsFor, storageDollarsFor } from '../../model/prices.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { KEY_LIST_KEYS_MAX } from '../../repository/collection/key-list.ts';

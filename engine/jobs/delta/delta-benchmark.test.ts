@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../app/cli/run-cli.fixture.ts';
-import type { DeltaBenchmarkSummary } from '../../api/peers.ts';
+import type { DeltaBenchmarkSummary } from '../../api/jobs/peers.ts';
 import { noise, plainPlace, startTestPeer, TEST_TOKEN, type TestPeer } from '../../peer/peer.fixture.ts';
 import { createSandbox, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { benchmarkDelta } from './delta-benchmark.ts';

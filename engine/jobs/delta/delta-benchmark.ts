@@ -7,14 +7,14 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import type {
   DeltaBenchmarkRequest,
   DeltaBenchmarkRow,
   DeltaBenchmarkSummary,
   DeltaRequest,
   DeltaTiming,
-} from '../../api/peers.ts';
+} from '../../api/jobs/peers.ts';
 import { systemClock } from '../../base/clock.ts';
 import { localPlaceKind } from '../../files/scan/local-place.ts';
 import { DELTA_RANGE_BYTES_MAX } from '../../transfer/delta/delta-plan.ts';

@@ -1,8 +1,8 @@
 /**
  * `dray delta`: makes one file equal to another; either may be at a peer. Only blocks that differ are sent.
  */
-import type { JobContext } from '../../api/jobs.ts';
-import type { DeltaRequest, DeltaSummary } from '../../api/peers.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { DeltaRequest, DeltaSummary } from '../../api/jobs/peers.ts';
 import { Budget } from '../../base/budget.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLeasedMemory } from '../../base/leased-memory.ts';

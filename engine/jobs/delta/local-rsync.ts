@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 
 export interface Rsync {
   readonly version: string;

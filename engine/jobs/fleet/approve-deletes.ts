@@ -1,6 +1,6 @@
 /** Decides whether a sync by a fleet may delete, as `dray sync` does before its first deletion. */
-import type { DeletesVerdict, FleetCounts, FleetWork } from '../../api/fleet.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { DeletesVerdict, FleetCounts, FleetWork } from '../../api/jobs/fleet.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { deletionAllowed } from '../../model/deletion-bound.ts';
 import { withFleet } from './fleet-folder.ts';
 

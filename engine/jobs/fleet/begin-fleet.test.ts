@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, store } from '../../../e2e/fresh-store.ts';
-import type { FleetRequest } from '../../api/fleet.ts';
+import type { FleetRequest } from '../../api/jobs/fleet.ts';
 import { fleetSteps } from './fleet-steps.ts';
 
 freshStorePerTest();

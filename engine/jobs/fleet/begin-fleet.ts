@@ -1,9 +1,9 @@
 /** The first step, on the user's machine: checks the request and stores it for the workers. */
 import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../api/error.ts';
-import { type FleetRequest, type FleetWork, WORKER_NAME } from '../../api/fleet.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { PlaceRequest } from '../../api/trees.ts';
+import { type FleetRequest, type FleetWork, WORKER_NAME } from '../../api/jobs/fleet.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { PlaceRequest } from '../../api/jobs/trees.ts';
 import { readVersion } from '../../base/dray-version.ts';
 import { createTreeFilter } from '../../model/tree-filter.ts';
 import { resolveLocation } from '../../remotes/open-remote.ts';

@@ -1,9 +1,9 @@
 /** Reads which files failed, or differ in a check, from a job's documents at the destination. */
 
 import { DrayError } from '../../api/error.ts';
-import type { FleetWork } from '../../api/fleet.ts';
 import type { FleetFailures } from '../../api/host/fleet.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { FleetWork } from '../../api/jobs/fleet.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { namedFailures } from './failures.ts';
 import { openFleetFolder } from './fleet-folder.ts';
 

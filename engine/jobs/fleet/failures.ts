@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { ERROR_CODES, type ErrorCode } from '../../api/error.ts';
 import type { ComparedEvent, JobEvent } from '../../api/events.ts';
-import type { FleetCounts, PartRequest } from '../../api/fleet.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { FleetCounts, PartRequest } from '../../api/jobs/fleet.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { FleetFolder } from './fleet-folder.ts';
 import { partName } from './fleet-part.ts';
 

@@ -1,8 +1,14 @@
 /** The last step: writes the report, and removes the documents that only the workers needed. */
 import * as v from 'valibot';
-import type { FinishRequest, FleetReport, FleetRequest, FleetWork, PublishResult } from '../../api/fleet.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import { formatPlural } from '../../api/numbers.ts';
+import type {
+  FinishRequest,
+  FleetReport,
+  FleetRequest,
+  FleetWork,
+  PublishResult,
+} from '../../api/jobs/fleet.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import { formatPlural } from '../../api/text/numbers.ts';
 import { systemClock } from '../../base/clock.ts';
 import { type FleetFolder, withFleet } from './fleet-folder.ts';
 import { publishDataset } from './push/publish-dataset.ts';

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
-import { type FleetRequest, type FleetWork, WORKER_NAME } from '../../api/fleet.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import { type FleetRequest, type FleetWork, WORKER_NAME } from '../../api/jobs/fleet.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { FLEET_FOLDER_NAME } from '../../model/unfinished-name.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { parseRemoteUrl } from '../../remotes/remote-url.ts';

@@ -1,7 +1,7 @@
 /** The documents of parts. */
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
-import type { PartRequest } from '../../api/fleet.ts';
+import type { PartRequest } from '../../api/jobs/fleet.ts';
 import type { FleetFolder } from './fleet-folder.ts';
 
 const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));

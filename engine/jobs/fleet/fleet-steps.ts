@@ -1,5 +1,5 @@
 /** The steps of a fleet's job. A workflow runs them, or a loop in a test. */
-import type { FleetSteps } from '../../api/fleet.ts';
+import type { FleetSteps } from '../../api/jobs/fleet.ts';
 import { approveDeletes } from './approve-deletes.ts';
 import { beginFleet } from './begin-fleet.ts';
 import { finishFleet } from './finish-fleet.ts';

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, store } from '../../../e2e/fresh-store.ts';
 import { runFleet } from '../../../e2e/run-fleet.ts';
-import type { FleetRequest } from '../../api/fleet.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { FleetRequest } from '../../api/jobs/fleet.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { fleetSteps as steps } from './fleet-steps.ts';
 
 freshStorePerTest();

@@ -1,9 +1,15 @@
 /** Runs one part: `dray copy`, `sync`, `check` or `verify` between two keys, or the storing of a push. */
 import * as v from 'valibot';
-import type { FleetCounts, FleetRequest, FleetWork, PartRequest, RunPartRequest } from '../../api/fleet.ts';
-import { NO_FLEET_COUNTS } from '../../api/fleet.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { CheckTreesSummary, SyncRequest, TreeFilterRequest } from '../../api/trees.ts';
+import type {
+  FleetCounts,
+  FleetRequest,
+  FleetWork,
+  PartRequest,
+  RunPartRequest,
+} from '../../api/jobs/fleet.ts';
+import { NO_FLEET_COUNTS } from '../../api/jobs/fleet.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { CheckTreesSummary, SyncRequest, TreeFilterRequest } from '../../api/jobs/trees.ts';
 import { checkTrees } from '../trees/check/check-trees.ts';
 import { transferPart } from '../trees/copy-tree.ts';
 import type { PartOutcome } from '../trees/tree-part.ts';

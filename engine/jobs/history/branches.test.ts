@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../api/events.ts';
-import type { PullSummary } from '../../api/jobs.ts';
+import type { PullSummary } from '../../api/jobs/jobs.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { pull } from '../pull/pull.ts';
 import { switchBranch } from '../pull/switch.ts';

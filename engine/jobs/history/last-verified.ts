@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { JobContext, VerifyRequest, VerifySummary } from '../../api/jobs.ts';
+import type { JobContext, VerifyRequest, VerifySummary } from '../../api/jobs/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { readConfig, requireWorkspace } from '../../workspace/workspace-folder.ts';

@@ -1,7 +1,7 @@
 /** `dray log`: the ancestors of a ref, newest first, merges included; or those that changed a path. */
 import { DrayError } from '../../api/error.ts';
 import type { CommitEvent } from '../../api/events.ts';
-import type { JobContext, LogRequest, LogSummary } from '../../api/jobs.ts';
+import type { JobContext, LogRequest, LogSummary } from '../../api/jobs/jobs.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommitEvent } from '../../api/events.ts';
-import type { LogRequest } from '../../api/jobs.ts';
+import type { LogRequest } from '../../api/jobs/jobs.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { switchBranch } from '../pull/switch.ts';

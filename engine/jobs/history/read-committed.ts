@@ -1,7 +1,7 @@
 /** `dray cat --from REF PATH`: a file of a commit, or a part of it, without touching the working copy. */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext, ReadCommittedRequest } from '../../api/jobs.ts';
-import type { ReadPlaceSummary } from '../../api/trees.ts';
+import type { JobContext, ReadCommittedRequest } from '../../api/jobs/jobs.ts';
+import type { ReadPlaceSummary } from '../../api/jobs/trees.ts';
 import type { Entry, FileEntry } from '../../model/entry.ts';
 import { whileKept } from '../retention/forgotten.ts';
 import { fetchCommit } from '../session/base-commit.ts';

@@ -1,6 +1,6 @@
 /** `dray tag` and `dray branch`: names for commits, created and moved only by compare-and-swap. */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext, RefRequest, RefSummary } from '../../api/jobs.ts';
+import type { JobContext, RefRequest, RefSummary } from '../../api/jobs/jobs.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { checkWhole } from '../../repository/collection/check-whole.ts';

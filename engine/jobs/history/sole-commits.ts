@@ -2,7 +2,7 @@
  * Finds the commits that only one branch or tag reaches. Without it, no ref leads to them. Forgotten ones do
  * not count: their files are lost already.
  */
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { countSole } from '../../repository/count-sole.ts';
 import { listRefs } from '../../repository/refs.ts';
 import { readForgotten } from '../retention/forgotten.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SAMPLE_DAYS, type VerifyRequest } from '../../api/jobs.ts';
+import { SAMPLE_DAYS, type VerifyRequest } from '../../api/jobs/jobs.ts';
 import { collectGarbage } from '../collect/collect.ts';
 import { push } from '../push/push.ts';
 import { initWorkspace } from '../remotes/init.ts';

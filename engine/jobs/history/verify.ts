@@ -5,8 +5,8 @@
  *
  * Memory: one record for each pack, object and segment that the commits name, and the entries of one segment.
  */
-import type { JobContext, VerifyRequest, VerifySummary } from '../../api/jobs.ts';
-import { formatCount, formatPlural } from '../../api/numbers.ts';
+import type { JobContext, VerifyRequest, VerifySummary } from '../../api/jobs/jobs.ts';
+import { formatCount, formatPlural } from '../../api/text/numbers.ts';
 import type { CommitHash, SegmentHash } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';

@@ -5,7 +5,7 @@
 import { mkdirSync, renameSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { toErrorRecord } from '../../api/error.ts';
-import type { JobContext, KeptTotals } from '../../api/jobs.ts';
+import type { JobContext, KeptTotals } from '../../api/jobs/jobs.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import { openDiskSync } from '../../files/disk/sync-disk.ts';
 import { writeError } from '../../files/write/write-error.ts';

@@ -19,7 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
-import type { KeptTotals, MadeCopy } from '../../api/jobs.ts';
+import type { KeptTotals, MadeCopy } from '../../api/jobs/jobs.ts';
 import { openDiskSync } from '../../files/disk/sync-disk.ts';
 import { linkAbove } from '../../files/scan/local-place.ts';
 import { errnoOf, linkInTheWay, writeError } from '../../files/write/write-error.ts';

@@ -3,8 +3,8 @@
  * the next one starts.
  */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { UsageRequest, UsageSummary } from '../../api/trees.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { UsageRequest, UsageSummary } from '../../api/jobs/trees.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createTreeFilter, type TreeFilter } from '../../model/tree-filter.ts';
 import type { TreeItem } from '../../model/tree-item.ts';

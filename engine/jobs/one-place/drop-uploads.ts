@@ -1,6 +1,6 @@
 /** Removes the uploaded parts of a transfer that is given up for good: they would cost storage. */
-import type { JobContext } from '../../api/jobs.ts';
-import type { TreePairRequest } from '../../api/trees.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { TreePairRequest } from '../../api/jobs/trees.ts';
 import { systemClock } from '../../base/clock.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import type { MultipartUpload } from '../../remotes/object-store.ts';

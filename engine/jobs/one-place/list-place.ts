@@ -1,8 +1,8 @@
 /** `dray ls PLACE`: the content of a folder, a bucket or a prefix, one level or all of it. */
 import { DrayError } from '../../api/error.ts';
 import type { EntryEvent } from '../../api/events.ts';
-import type { JobContext, RequestTotals } from '../../api/jobs.ts';
-import type { ListPlaceRequest, ListPlaceSummary } from '../../api/trees.ts';
+import type { JobContext, RequestTotals } from '../../api/jobs/jobs.ts';
+import type { ListPlaceRequest, ListPlaceSummary } from '../../api/jobs/trees.ts';
 import { createHeapBound } from '../../base/heap-bound.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { formatObjectTime } from '../../model/object-time.ts';

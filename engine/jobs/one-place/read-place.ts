@@ -3,8 +3,8 @@
  * store.
  */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { ReadPlaceRequest, ReadPlaceSummary } from '../../api/trees.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { ReadPlaceRequest, ReadPlaceSummary } from '../../api/jobs/trees.ts';
 import { loadCrc64 } from '../../checksums/crc64-nvme.ts';
 import { openFileSource } from '../../files/read/file-source.ts';
 import { localPlaceKind } from '../../files/scan/local-place.ts';

@@ -3,8 +3,8 @@
  * overlap.
  */
 import { DrayError, toErrorRecord } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { RemovePlaceRequest, RemovePlaceSummary } from '../../api/trees.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { RemovePlaceRequest, RemovePlaceSummary } from '../../api/jobs/trees.ts';
 import { Budget } from '../../base/budget.ts';
 import { systemClock } from '../../base/clock.ts';
 import { TaskSet } from '../../base/task-set.ts';

@@ -1,7 +1,7 @@
 /** `dray uploads list|abort URL`: unfinished multipart uploads of any program. Their parts cost storage. */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { UploadsRequest, UploadsSummary } from '../../api/trees.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { UploadsRequest, UploadsSummary } from '../../api/jobs/trees.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import type { MultipartStore, PartInfo, PendingUpload } from '../../remotes/object-store.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';

@@ -3,8 +3,8 @@
  * parent.
  */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { PlaceRequest } from '../../api/trees.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { PlaceRequest } from '../../api/jobs/trees.ts';
 import type { ObjectInfo } from '../../remotes/object-store.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
 import { type LocalPlace, nameOfPlace, openPlace, parsePlace, type RemotePlace } from './places.ts';

@@ -8,10 +8,10 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { ConnectionFlags, JobContext } from '../../api/jobs.ts';
-import type { PlaceRequest } from '../../api/trees.ts';
-import { trimEnd, trimStart } from '../../api/trim-ends.ts';
-import { canNamePlace } from '../../api/version-place.ts';
+import type { ConnectionFlags, JobContext } from '../../api/jobs/jobs.ts';
+import type { PlaceRequest } from '../../api/jobs/trees.ts';
+import { trimEnd, trimStart } from '../../api/text/trim-ends.ts';
+import { canNamePlace } from '../../api/text/version-place.ts';
 import { type Nesting, nestingOf } from '../../files/scan/folder-nesting.ts';
 import { localPlaceKind } from '../../files/scan/local-place.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -103,7 +103,8 @@ function versionOfUrl(context: JobContext, text: string, connection: ConnectionF
   const rest = parameters.size === 0 ? address! : `${address}?${parameters}`;
   const repository = parseGivenUrl(context, rest, context.directory);
   checkBelow(text, path);
-  return versionPlace({ repository, ref, path, text: `${address}?ref=${ref}`, connection });
+  const shown = `${address}?ref=${ref}${path === '' ? '' : `&path=${path}`}`;
+  return versionPlace({ repository, ref, path, text: shown, connection });
 }
 
 interface VersionForm {

@@ -4,7 +4,7 @@
 import { accessSync, constants, existsSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { attemptWrite } from '../../files/write/write-error.ts';
 import type { AllowsFolder } from '../../workspace/folder-owner.ts';
 import {

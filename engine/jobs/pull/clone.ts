@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../api/error.ts';
-import type { CloneRequest, JobContext, PullSummary } from '../../api/jobs.ts';
+import type { CloneRequest, JobContext, PullSummary } from '../../api/jobs/jobs.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import { checkScopePatterns } from '../../model/scope.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';

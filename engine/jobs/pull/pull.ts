@@ -1,6 +1,6 @@
 /** `dray pull`: brings a commit's changes into the workspace, path by path, and never loses a local edit. */
 import { DrayError } from '../../api/error.ts';
-import type { ConflictSide, JobContext, PullRequest, PullSummary } from '../../api/jobs.ts';
+import type { ConflictSide, JobContext, PullRequest, PullSummary } from '../../api/jobs/jobs.ts';
 import type { Change } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import { type MergeConflict, mergeChanges, resolveMerge } from '../../model/merge.ts';

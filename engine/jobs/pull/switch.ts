@@ -1,6 +1,6 @@
 /** `dray switch`: the workspace follows another branch. Local edits stay, as in a pull. */
 import { DrayError, messageWithoutAdvice } from '../../api/error.ts';
-import type { JobContext, PullSummary, SwitchRequest } from '../../api/jobs.ts';
+import type { JobContext, PullSummary, SwitchRequest } from '../../api/jobs/jobs.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
 import { createBranch } from '../history/refs.ts';
 import { linkRepository } from '../session/link-repository.ts';

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { Session } from '../session/open-workspace.ts';
 
 /** The author of a commit: the workspace's `author` setting, `DRAY_AUTHOR`, or user@host. */

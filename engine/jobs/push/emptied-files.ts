@@ -3,7 +3,7 @@
  * push refuses to record that without `--allow-emptied`.
  */
 import { DrayError } from '../../api/error.ts';
-import { formatPlural } from '../../api/numbers.ts';
+import { formatPlural } from '../../api/text/numbers.ts';
 import type { Session } from '../session/open-workspace.ts';
 
 /** From this many files on a push is refused, whatever the size of the base. */

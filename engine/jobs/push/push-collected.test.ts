@@ -1,7 +1,7 @@
 /** A workspace whose base a collection has removed, since its branch was removed. */
 import { existsSync, mkdirSync, utimesSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { collectGarbage } from '../collect/collect.ts';
 import { branch, tag } from '../history/refs.ts';
 import { verify } from '../history/verify.ts';

@@ -1,6 +1,6 @@
 import { unlinkSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { InitRequest, PushSummary } from '../../api/jobs.ts';
+import type { InitRequest, PushSummary } from '../../api/jobs/jobs.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { push } from './push.ts';

@@ -1,6 +1,6 @@
 /** Forecasts a push for its dry run: objects, requests by class, bytes and money. */
 import type { QueryExplanation } from '../../api/events.ts';
-import type { ChangeTotals, RequestTotals } from '../../api/jobs.ts';
+import type { ChangeTotals, RequestTotals } from '../../api/jobs/jobs.ts';
 import { WHOLE_READ_BYTES_MAX } from '../../files/read/read-limits.ts';
 import { dollarsFor } from '../../model/prices.ts';
 import { HEADS_PER_PAGE } from '../../query/existence/find-unseen.ts';

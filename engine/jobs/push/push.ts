@@ -3,7 +3,7 @@
  * steps.
  */
 import type { QueryExplanation } from '../../api/events.ts';
-import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../api/jobs.ts';
+import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../api/jobs/jobs.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { acceptCommit, ensureBase } from '../session/base-commit.ts';

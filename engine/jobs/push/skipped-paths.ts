@@ -1,6 +1,6 @@
 /** Paths that a push leaves out. */
 import { DrayError } from '../../api/error.ts';
-import type { PushRequest } from '../../api/jobs.ts';
+import type { PushRequest } from '../../api/jobs/jobs.ts';
 import type { Session } from '../session/open-workspace.ts';
 
 /** `--no-index` reads what equals the base, but a skipped path only counts as equal to it. */

@@ -1,7 +1,7 @@
 /** `dray config`: the workspace's settings, and the user's own. */
 import { resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import { type ConfigRequest, type JobContext, TRANSFERS_MAX } from '../../api/jobs.ts';
+import { type ConfigRequest, type JobContext, TRANSFERS_MAX } from '../../api/jobs/jobs.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { changingSettings, readSafeDirectories, writeSafeDirectories } from '../session/user-remotes.ts';
 

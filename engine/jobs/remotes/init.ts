@@ -2,7 +2,7 @@
  * `dray init`: links a folder to a repository, and makes the repository if needed. Reads and sends no file of
  * the folder.
  */
-import type { InitRequest, InitSummary, JobContext } from '../../api/jobs.ts';
+import type { InitRequest, InitSummary, JobContext } from '../../api/jobs/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { DEFAULT_LAYOUT, ENCRYPTED_LAYOUT, type Layout, OBJECTS_LAYOUT } from '../../model/layout.ts';
 import { createDescriptor } from '../../repository/descriptor.ts';

@@ -1,13 +1,13 @@
 /** `dray key`: the passwords and recovery keys of an encrypted repository. */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import {
   type KeyAddRequest,
   type KeyChangeSummary,
   type KeyListSummary,
   type KeySlotRecord,
   LABEL_CHARS_MAX,
-} from '../../api/repositories.ts';
+} from '../../api/jobs/repositories.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { type Descriptor, readAnyDescriptor } from '../../repository/descriptor.ts';

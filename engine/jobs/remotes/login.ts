@@ -3,8 +3,8 @@
  * certificate.
  */
 import { DrayError, excerpt } from '../../api/error.ts';
-import type { JobContext, MetPeer } from '../../api/jobs.ts';
-import type { KnownPeer, LoginRequest, LoginSummary } from '../../api/peers.ts';
+import type { JobContext, MetPeer } from '../../api/jobs/jobs.ts';
+import type { KnownPeer, LoginRequest, LoginSummary } from '../../api/jobs/peers.ts';
 import { readKnownPeers, rememberPeer } from '../../remotes/peer/known-peers.ts';
 import {
   addressesWithToken,

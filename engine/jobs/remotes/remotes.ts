@@ -1,7 +1,12 @@
 /** `dray remote add|list|remove|test`. */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext, RemoteAddRequest, RemoteTestRequest, RemoteTestSummary } from '../../api/jobs.ts';
-import { canNamePlace } from '../../api/version-place.ts';
+import type {
+  JobContext,
+  RemoteAddRequest,
+  RemoteTestRequest,
+  RemoteTestSummary,
+} from '../../api/jobs/jobs.ts';
+import { canNamePlace } from '../../api/text/version-place.ts';
 import { parseRemoteUrl } from '../../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../../workspace/workspace-folder.ts';
 import { findNamedRemote, type NamedRemote, workspaceRemote } from '../session/named-remote.ts';

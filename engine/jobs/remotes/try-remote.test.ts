@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
 import type { CheckEvent, JobEvent } from '../../api/events.ts';
-import type { JobContext, MetPeer } from '../../api/jobs.ts';
+import type { JobContext, MetPeer } from '../../api/jobs/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { serveForTest, TEST_TOKEN } from '../../peer/peer.fixture.ts';
 import { fingerprintOf } from '../../peer/peer-certificate.ts';

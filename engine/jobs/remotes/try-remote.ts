@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ErrorCode, toDrayError, toErrorRecord } from '../../api/error.ts';
 import type { CheckEvent, JobEvent } from '../../api/events.ts';
-import type { JobContext, RemoteTestRequest, RemoteTestSummary } from '../../api/jobs.ts';
+import type { JobContext, RemoteTestRequest, RemoteTestSummary } from '../../api/jobs/jobs.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { openRemote } from '../../remotes/open-remote.ts';

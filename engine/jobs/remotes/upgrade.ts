@@ -6,8 +6,8 @@
  * Other workspaces go on with the compression that they know, until `dray upgrade` runs there too: content is
  * read by what its entry says, and a writer judges what it finds by its size.
  */
-import type { JobContext } from '../../api/jobs.ts';
-import type { UpgradeRequest, UpgradeSummary } from '../../api/repositories.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { UpgradeRequest, UpgradeSummary } from '../../api/jobs/repositories.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { type Descriptor, readDescriptor, upgradeDescriptor } from '../../repository/descriptor.ts';
 import { FEATURE_COLLECTION } from '../../repository/document.ts';

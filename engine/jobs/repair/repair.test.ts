@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RepairRequest } from '../../api/repair.ts';
+import type { RepairRequest } from '../../api/jobs/repair.ts';
 import { noise } from '../../peer/peer.fixture.ts';
 import { collectGarbage } from '../collect/collect.ts';
 import { branch } from '../history/refs.ts';

@@ -13,9 +13,9 @@
  */
 import { crc32 } from 'node:zlib';
 import type { CommitEvent, JobEvent } from '../../api/events.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import { formatPlural } from '../../api/numbers.ts';
-import type { RepairRequest, RepairSummary } from '../../api/repair.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { RepairRequest, RepairSummary } from '../../api/jobs/repair.ts';
+import { formatPlural } from '../../api/text/numbers.ts';
 import { isDamage } from '../../base/read-checked.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';

@@ -13,7 +13,7 @@
  * stops in between leaves a list that is still too short, and the next run makes it again.
  */
 import { DrayError } from '../../api/error.ts';
-import { formatPlural } from '../../api/numbers.ts';
+import { formatPlural } from '../../api/text/numbers.ts';
 import { isDamage } from '../../base/read-checked.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ForgetRequest } from '../../api/jobs.ts';
+import type { ForgetRequest } from '../../api/jobs/jobs.ts';
 import { tag } from '../history/refs.ts';
 import { push } from '../push/push.ts';
 import { initIn } from '../remotes/init.fixture.ts';

@@ -7,8 +7,8 @@
  */
 import { DrayError, quotedExcerpt } from '../../api/error.ts';
 import type { RetentionEvent } from '../../api/events.ts';
-import type { ForgetRequest, ForgetSummary, JobContext, RetentionPolicy } from '../../api/jobs.ts';
-import { formatCount, formatPlural } from '../../api/numbers.ts';
+import type { ForgetRequest, ForgetSummary, JobContext, RetentionPolicy } from '../../api/jobs/jobs.ts';
+import { formatCount, formatPlural } from '../../api/text/numbers.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import { type KnownCommit, type NamedCommit, planRetention } from '../../model/retention-plan.ts';

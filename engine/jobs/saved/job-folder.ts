@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { readJsonFile, writeJsonFile } from '../../base/json-file.ts';
 import { lockWorkspace, type WorkspaceLock } from '../../workspace/workspace-lock.ts';

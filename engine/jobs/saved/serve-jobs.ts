@@ -1,7 +1,7 @@
 /** Runs due jobs until it is stopped, which also stops running jobs. They resume at their next run. */
 import { existsSync } from 'node:fs';
 import { toDrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { RunDray } from './dray-process.ts';
 import { jobsFolder, lockScheduler } from './job-folder.ts';

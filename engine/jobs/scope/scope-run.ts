@@ -1,4 +1,4 @@
-import type { ScopeSummary } from '../../api/scope.ts';
+import type { ScopeSummary } from '../../api/jobs/scope.ts';
 import type { WorkspaceState } from '../../workspace/workspace-folder.ts';
 import type { Session } from '../session/open-workspace.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';

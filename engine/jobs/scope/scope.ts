@@ -3,8 +3,8 @@
  * files and `.dray/state.json` change, so that a kill at any step loses nothing.
  */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { ScopeRequest, ScopeSummary } from '../../api/scope.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { ScopeRequest, ScopeSummary } from '../../api/jobs/scope.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import { checkScopePatterns } from '../../model/scope.ts';
 import { hasBaseRows } from '../session/base-commit.ts';

@@ -1,5 +1,5 @@
 /** Emits many events, one for each item. */
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 
 /** Waits for a slow listener, so that a list of a million lines stays out of memory. */
 export async function emitEach<T>(

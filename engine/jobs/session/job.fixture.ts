@@ -3,7 +3,7 @@ import { chownSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { JobEvent } from '../../api/events.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 
 export interface Sandbox extends Disposable {
   readonly folder: string;

@@ -4,7 +4,7 @@
  * another repository's id gets no other key.
  */
 import { DrayError } from '../../api/error.ts';
-import type { LockedRepository, MasterKeys, SealedRepository } from '../../api/repositories.ts';
+import type { LockedRepository, MasterKeys, SealedRepository } from '../../api/jobs/repositories.ts';
 
 const REPOSITORIES_MAX = 200;
 

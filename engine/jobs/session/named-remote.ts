@@ -3,7 +3,7 @@
  * settings that came with a folder never replace one of the user's remotes.
  */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { parseRemoteUrl, type RemoteUrl } from '../../remotes/remote-url.ts';
 import {
   findWorkspace,

@@ -1,6 +1,6 @@
 /** Warns of a network disk: its server decides when it writes, so a sync from here proves nothing. */
 import { advised } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { findNetworkFileSystem } from '../../files/disk/sync-disk.ts';
 
 /** Call after files were written there. @param find For tests. */

@@ -1,4 +1,4 @@
-import type { ChangeTotals } from '../../api/jobs.ts';
+import type { ChangeTotals } from '../../api/jobs/jobs.ts';
 
 export const NO_CHANGES: ChangeTotals = { added: 0, modified: 0, deleted: 0, renamed: 0, mode: 0, bytes: 0 };
 

@@ -3,7 +3,7 @@ import { accessSync, constants, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { newOwnName } from '../../base/replace-file.ts';
 import { copyFrozenIndex, copyIndex, type Index, openIndex } from '../../index/open-index.ts';

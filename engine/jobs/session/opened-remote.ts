@@ -3,8 +3,8 @@
 import { performance } from 'node:perf_hooks';
 import { type DrayError, messageWithoutAdvice } from '../../api/error.ts';
 import type { RemoteUsedEvent } from '../../api/events.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { SealedRepository } from '../../api/repositories.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { SealedRepository } from '../../api/jobs/repositories.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { openRemote, resolveLocation } from '../../remotes/open-remote.ts';

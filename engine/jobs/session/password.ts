@@ -3,8 +3,8 @@ import { exec } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { LockedRepository } from '../../api/repositories.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { LockedRepository } from '../../api/jobs/repositories.ts';
 import type { Descriptor } from '../../repository/descriptor.ts';
 
 export type PasswordContext = Pick<JobContext, 'askPassword' | 'environment' | 'masterKeys' | 'signal'>;

@@ -1,6 +1,6 @@
 /** Opens the remotes of encrypted repositories: where the password comes from, and which store it gives. */
 import { DrayError } from '../../api/error.ts';
-import type { SealedRepository } from '../../api/repositories.ts';
+import type { SealedRepository } from '../../api/jobs/repositories.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { type Descriptor, readAnyDescriptor } from '../../repository/descriptor.ts';

@@ -2,7 +2,7 @@
  * A listener may take events more slowly than the job emits them: a pipe into a pager, a distant terminal.
  */
 import { describe, expect, it } from 'vitest';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { listTree } from '../history/list-tree.ts';
 import { listPlace } from '../one-place/list-place.ts';
 import { push } from '../push/push.ts';

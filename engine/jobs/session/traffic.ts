@@ -1,6 +1,6 @@
 /** The traffic between a job and its remotes, read for each progress event. */
 import type { ProgressEvent } from '../../api/events.ts';
-import type { RequestTotals } from '../../api/jobs.ts';
+import type { RequestTotals } from '../../api/jobs/jobs.ts';
 import type { Meter } from '../../remotes/wrappers/with-meter.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import type { TreeSide } from '../trees/sides.ts';

@@ -1,5 +1,5 @@
 /** Forecasts a copy for `--dry-run`: requests by class, bytes and money. */
-import type { RequestTotals } from '../../api/jobs.ts';
+import type { RequestTotals } from '../../api/jobs/jobs.ts';
 import { dollarsFor } from '../../model/prices.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import { WHOLE_DOWNLOAD_BYTES_MAX } from '../../transfer/download/download-object.ts';

@@ -3,7 +3,7 @@
  * walk continues meanwhile, so the totals are those found so far, until the walk has ended.
  */
 import type { Phase } from '../../api/events.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createProgress, type NamedFile, type Progress } from '../session/progress.ts';
 import type { Traffic } from '../session/traffic.ts';

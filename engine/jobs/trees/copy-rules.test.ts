@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { CopyRequest } from '../../api/trees.ts';
+import type { CopyRequest } from '../../api/jobs/trees.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { copyTree } from './copy-tree.ts';
 

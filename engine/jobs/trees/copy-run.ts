@@ -4,8 +4,8 @@
  */
 import { type DrayError, type ErrorCode, toDrayError, toErrorRecord } from '../../api/error.ts';
 import type { ChangeKind } from '../../api/events.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { SyncRequest } from '../../api/trees.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { SyncRequest } from '../../api/jobs/trees.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LeasedMemory } from '../../base/leased-memory.ts';
 import type { TaskSet } from '../../base/task-set.ts';

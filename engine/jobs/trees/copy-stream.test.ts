@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { JobContext } from '../../api/jobs.ts';
-import type { CopyRequest } from '../../api/trees.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { CopyRequest } from '../../api/jobs/trees.ts';
 import { createSandbox, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { copyTree } from './copy-tree.ts';
 

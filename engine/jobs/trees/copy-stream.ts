@@ -2,8 +2,8 @@
  * `dray copy - PLACE` and `dray copy PLACE -`: one object or file from standard input or to standard output.
  */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { CopyRequest, TransferSummary } from '../../api/trees.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { CopyRequest, TransferSummary } from '../../api/jobs/trees.ts';
 import { systemClock } from '../../base/clock.ts';
 import { loadCrc64 } from '../../checksums/crc64-nvme.ts';
 import { writeStreamToFile } from '../../files/disk/stream-to-file.ts';

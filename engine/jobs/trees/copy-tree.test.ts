@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { JobContext } from '../../api/jobs.ts';
-import type { SyncRequest } from '../../api/trees.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { SyncRequest } from '../../api/jobs/trees.ts';
 import {
   createSandbox,
   eventsOf,

@@ -1,7 +1,7 @@
 /** `dray export`: a copy whose source is a version of the workspace's repository, or of another one. */
-import type { JobContext } from '../../api/jobs.ts';
-import type { CopyRequest, ExportRequest, TransferSummary } from '../../api/trees.ts';
-import { formatVersionPlace } from '../../api/version-place.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { CopyRequest, ExportRequest, TransferSummary } from '../../api/jobs/trees.ts';
+import { formatVersionPlace } from '../../api/text/version-place.ts';
 import { defaultRemote } from '../session/named-remote.ts';
 import { copyTree } from './copy-tree.ts';
 

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { localPlaceKind, statLocal } from '../../files/scan/local-place.ts';
 import { scanLocalTree } from '../../files/scan/local-tree.ts';

@@ -4,8 +4,8 @@
  */
 import { basename, dirname, join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
-import type { TreePairRequest } from '../../api/trees.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { TreePairRequest } from '../../api/jobs/trees.ts';
 import { LINK_SUFFIX, localPlaceKind, statLocal } from '../../files/scan/local-place.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';

@@ -3,7 +3,7 @@
  * this saves a HEAD for each file of a second run. It lies in the user's cache; losing it costs time, never
  * data.
  */
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import {
   createPairReader,
   type KnownPair,

@@ -6,7 +6,7 @@ import { utimesSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { CopyRequest } from '../../api/trees.ts';
+import type { CopyRequest } from '../../api/jobs/trees.ts';
 import { serveForTest, TEST_TOKEN } from '../../peer/peer.fixture.ts';
 import type { PeerServer } from '../../peer/serve-folder.ts';
 import { PEER_HEADER } from '../../peer-protocol/messages.ts';

@@ -1,6 +1,6 @@
 /** A part of the work of a copy, sync or check, when several workers share it (`../fleet/README.md`). */
 import type { DrayError } from '../../api/error.ts';
-import type { TransferSummary } from '../../api/trees.ts';
+import type { TransferSummary } from '../../api/jobs/trees.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import type { MatchedBatch } from '../../query/trees/merge-trees.ts';
 import type { KeyRange } from '../../remotes/wrappers/within-range.ts';

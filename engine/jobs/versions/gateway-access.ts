@@ -1,7 +1,7 @@
 /** What clients of `dray gateway` need to know: its address, the names of its buckets, and its key pair. */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { readJsonFile } from '../../base/json-file.ts';
 import { userConfigFolder } from '../session/user-remotes.ts';
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { type Index, openIndex } from '../../index/open-index.ts';
 import type { BlobHash, BlobLocation, CommitHash, Entry } from '../../model/entry.ts';

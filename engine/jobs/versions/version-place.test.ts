@@ -93,6 +93,11 @@ describe('a version as a place', () => {
     const code = (code: string) => ({ code });
     await expect(copy('origin@v2:', 'out')).rejects.toMatchObject(code('notFound'));
     await expect(copy('origin@v1:smal', 'out')).rejects.toMatchObject(code('notFound'));
+    const missing = `file://${sandbox.path('store')}?ref=v1&path=smal`;
+    await expect(copy(missing, 'out')).rejects.toMatchObject({
+      ...code('notFound'),
+      message: expect.stringContaining(missing),
+    });
     await expect(copy('origin@v1:../x', 'out')).rejects.toMatchObject(code('usage'));
     await expect(copy('origin@v1:/small', 'out')).rejects.toMatchObject(code('usage'));
     await expect(removePlace(at(work), { place: 'origin@v1:tool' })).rejects.toMatchObject(code('usage'));

@@ -2,14 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { comparePaths, EMPTY_BLOB, type Entry } from '../../model/entry.ts';
 import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
-import { encodeCommit, storeCommit } from '../../repository/commit.ts';
-import { byPath, countedEntries, fileEntry } from '../../repository/entries.fixture.ts';
-import {
-  type Manifest,
-  type SegmentRef,
-  totalsOfEntries,
-  totalsOfManifest,
-} from '../../repository/manifest/manifest.ts';
+import { byPath, countedEntries, fileEntry, storeTestCommit } from '../../repository/entries.fixture.ts';
+import { type Manifest, type SegmentRef, totalsOfEntries } from '../../repository/manifest/manifest.ts';
 import { encodeSegment } from '../../repository/manifest/segment.ts';
 import { readSegment, writeSegment } from '../../repository/manifest/stored-segment.ts';
 import { createSegmentCache } from './segment-cache.ts';
@@ -32,22 +26,13 @@ async function versionOf(entries: readonly Entry[], perSegment: number) {
   }
   const manifest: Manifest =
     segments.length > 1 ? { kind: 'segments', segments } : { kind: 'inline', entries };
-  const encoded = encodeCommit({
-    repository: '11111111-2222-4333-8444-555555555555',
-    parents: [],
-    author: 'someone',
-    message: '',
-    time: '2026-01-01T00:00:00.000Z',
-    totals: totalsOfManifest(manifest),
-    manifest,
-  });
-  await storeCommit(store, encoded);
+  const commit = await storeTestCommit(store, manifest);
   let reads = 0;
   const cached = createSegmentCache((segment) => {
     reads += 1;
     return readSegment(store, segment, {});
   });
-  return { version: await openVersion(store, encoded.hash, { readSegment: cached }), reads: () => reads };
+  return { version: await openVersion(store, commit, { readSegment: cached }), reads: () => reads };
 }
 
 /** All pages, as one list of paths. */

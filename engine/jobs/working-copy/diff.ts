@@ -1,6 +1,6 @@
 /** `dray diff`: the differences between two commits, or between a commit and the working copy. */
-import type { DiffRequest, DiffSummary } from '../../api/diff.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { DiffRequest, DiffSummary } from '../../api/jobs/diff.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 import { type Change, isSameEntry } from '../../model/diff.ts';
 import { diffSortedBatches } from '../../model/diff-sorted.ts';
 import type { CommitHash } from '../../model/entry.ts';

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ignoreLineOf } from '../../api/ignore-line.ts';
+import { ignoreLineOf } from '../../api/text/ignore-line.ts';
 import { addIgnoreFile, isIgnored } from '../../files/scan/ignore-rules.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../session/job.fixture.ts';

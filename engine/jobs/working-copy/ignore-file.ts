@@ -2,8 +2,8 @@
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import { type IgnoreAdded, ignoreLineOf } from '../../api/ignore-line.ts';
-import type { JobContext } from '../../api/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import { type IgnoreAdded, ignoreLineOf } from '../../api/text/ignore-line.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { IGNORE_FILE_BYTES_MAX } from '../../files/scan/ignore-rules.ts';
 import { attemptWrite } from '../../files/write/write-error.ts';

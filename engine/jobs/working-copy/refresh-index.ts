@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { advised } from '../../api/error.ts';
-import type { OutsideFiles } from '../../api/workspace-scope.ts';
+import type { OutsideFiles } from '../../api/jobs/workspace-scope.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { createHeapBound } from '../../base/heap-bound.ts';
 import { sweepAbandoned } from '../../files/disk/temporary-folder.ts';

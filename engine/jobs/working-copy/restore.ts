@@ -3,7 +3,7 @@
  * these paths, unless changes are to be kept.
  */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext, RestorePlan, RestoreRequest, RestoreSummary } from '../../api/jobs.ts';
+import type { JobContext, RestorePlan, RestoreRequest, RestoreSummary } from '../../api/jobs/jobs.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';

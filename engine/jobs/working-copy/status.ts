@@ -1,5 +1,5 @@
 /** `dray status`: what changed here since the last push or pull. Asks the remote only on request. */
-import type { JobContext, StatusRequest, StatusSummary } from '../../api/jobs.ts';
+import type { JobContext, StatusRequest, StatusSummary } from '../../api/jobs/jobs.ts';
 import { changesFromBase } from '../session/base-changes.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';

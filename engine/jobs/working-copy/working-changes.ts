@@ -1,5 +1,5 @@
 /** The working copy's changes against its base: read, decided, paired into renames, emitted as events. */
-import type { ChangeTotals } from '../../api/jobs.ts';
+import type { ChangeTotals } from '../../api/jobs/jobs.ts';
 import type { IndexedChange, IndexedSide } from '../../index/file-row.ts';
 import type { PendingRead } from '../../index/file-table.ts';
 import { type Change, detectRenames, kindOfChange } from '../../model/diff.ts';

@@ -7,7 +7,7 @@
  * from the number of candidates.
  */
 import type { QueryCost, QueryMode } from '../../api/events.ts';
-import { formatCount } from '../../api/numbers.ts';
+import { formatCount } from '../../api/text/numbers.ts';
 import type { ObjectEstimate, RemoteEstimate } from './estimate-objects.ts';
 
 export interface CostModel {

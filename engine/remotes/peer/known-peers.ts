@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { MetPeer } from '../../api/jobs.ts';
+import type { MetPeer } from '../../api/jobs/jobs.ts';
 import { keepPeerRecord, type PeerRecordFile, readPeerRecords } from './peer-records.ts';
 
 export interface KnownPeersOptions {

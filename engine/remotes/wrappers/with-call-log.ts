@@ -4,7 +4,7 @@
  */
 
 import { toDrayError } from '../../api/error.ts';
-import type { CallListener } from '../../api/jobs.ts';
+import type { CallListener } from '../../api/jobs/jobs.ts';
 import type { ObjectRead, ObjectStore } from '../object-store.ts';
 import { wrapStore } from './wrap-store.ts';
 

@@ -1,5 +1,5 @@
 /** Counts a store's requests, by class of the price list, and bytes. It wraps below the retry wrapper. */
-import type { RequestTotals } from '../../api/jobs.ts';
+import type { RequestTotals } from '../../api/jobs/jobs.ts';
 import { dollarsFor, type RequestCounts } from '../../model/prices.ts';
 import type { FileCalls } from '../file-calls.ts';
 import type { ObjectRead, ObjectStore } from '../object-store.ts';

@@ -4,7 +4,7 @@
  * before it is sent in one go, and one that was read into memory is paid for once its size is known, before
  * its reader gets it. So a rate holds over seconds, not within each.
  */
-import type { Throttle } from '../../api/jobs.ts';
+import type { Throttle } from '../../api/jobs/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { DeltaSource, DeltaTarget } from '../../model/delta-sides.ts';
 import type { FileCalls } from '../file-calls.ts';

@@ -12,7 +12,7 @@
  */
 import { createCipheriv, createDecipheriv, hash as hashOf, hkdfSync, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { LABEL_CHARS_MAX } from '../../api/repositories.ts';
+import { LABEL_CHARS_MAX } from '../../api/jobs/repositories.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
 import { checkSchema, damaged, FORMAT, parseDocument } from '../document.ts';
 import { KEY_SLOTS_PREFIX } from '../keys.ts';

@@ -1,8 +1,8 @@
 /** The slots of a repository's master key, and how a password finds it. */
 import { crc32 } from 'node:zlib';
 import { DrayError } from '../../api/error.ts';
-import { formatBytes } from '../../api/numbers.ts';
-import type { SealedRepository } from '../../api/repositories.ts';
+import type { SealedRepository } from '../../api/jobs/repositories.ts';
+import { formatBytes } from '../../api/text/numbers.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { KEY_SLOTS_PREFIX } from '../keys.ts';
 import {

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Dialog as AriaDialog } from 'react-aria-components/Dialog';
 import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
-import { escapeUnsafe } from '../../../engine/api/outside-text.ts';
+import { escapeUnsafe } from '../../../engine/api/text/outside-text.ts';
 import { Button, IconButton } from '../controls/button.tsx';
 import { Field } from '../controls/field.tsx';
 

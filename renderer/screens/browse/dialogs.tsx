@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Field } from '../../design/controls/field.tsx';
 import { ConfirmDialog, Dialog, FormDialog } from '../../design/overlays/dialog.tsx';
 import { AnswerState } from '../../failures/answer-state.tsx';

@@ -2,7 +2,7 @@
 import { type ReactNode, type Ref, useRef, useState, useSyncExternalStore } from 'react';
 import type { DropItem } from 'react-aria-components';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/controls/button.tsx';
 import { Search, Select } from '../../design/controls/field.tsx';
 import { LeavingButton } from '../../design/controls/leaving-button.tsx';

@@ -4,8 +4,8 @@
  * whose path is percent-encoded and comes before its parameters.
  */
 import type { RemoteCard } from '../../../engine/api/host/remotes.ts';
-import { trimEnd } from '../../../engine/api/trim-ends.ts';
-import { formatVersionPlace } from '../../../engine/api/version-place.ts';
+import { trimEnd } from '../../../engine/api/text/trim-ends.ts';
+import { formatVersionPlace } from '../../../engine/api/text/version-place.ts';
 
 export type Root =
   /** `prefix`: `/`, or a drive such as `C:/`; `home`: the folder that it opens with. */

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import type { TransferOrder } from '../../../engine/api/host/transfers.ts';
 import type { AnswerOf, InputOf } from '../../../engine/api/host.ts';
-import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { ChangeMark } from '../../design/badge.tsx';
 import { Figure, Figures } from '../../design/card.tsx';
 import { Button, LinkButton } from '../../design/controls/button.tsx';

@@ -1,7 +1,7 @@
 /** Shows a repository in a pane by its branches instead of its stored objects. */
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import type { AnswerOf } from '../../../engine/api/host.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button, LinkButton } from '../../design/controls/button.tsx';
 import { formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';

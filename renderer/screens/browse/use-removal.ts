@@ -5,7 +5,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { AllChosen } from '../../../engine/api/host/browse.ts';
-import type { AskOptions } from '../../../engine/api/host-client.ts';
+import type { AskOptions } from '../../../engine/api/window/host-client.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { refusedRepository } from '../start-transfer.ts';
 

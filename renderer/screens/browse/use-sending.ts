@@ -1,6 +1,6 @@
 /** Copies from pane to pane and from the desktop. Existing files are replaced only after a confirmation. */
 import { useRef, useState } from 'react';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { parseRoute } from '../../route.ts';
 import { showFailure, showToast, type Toast } from '../../shell/toasts/toasts.tsx';

@@ -1,8 +1,8 @@
 /** Lists the bin of a workspace, with local files that were overwritten or discarded, and restores them. */
 import './kept-dialog.css';
 import { useRef } from 'react';
-import type { KeptRun } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import type { KeptRun } from '../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { formatMoment } from '../../design/format.ts';
 import { Dialog } from '../../design/overlays/dialog.tsx';

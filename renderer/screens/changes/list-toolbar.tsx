@@ -2,7 +2,7 @@ import './list-toolbar.css';
 import type { Ref } from 'react';
 import { ToggleButton } from 'react-aria-components/ToggleButton';
 import type { ChangeList, ChangeRow } from '../../../engine/api/host/changes.ts';
-import { formatCount } from '../../../engine/api/numbers.ts';
+import { formatCount } from '../../../engine/api/text/numbers.ts';
 import { Segmented } from '../../design/controls/choices.tsx';
 import { Search, Select } from '../../design/controls/field.tsx';
 import type { Look } from './use-change-list.ts';

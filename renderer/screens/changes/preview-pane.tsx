@@ -2,7 +2,7 @@
 import './preview-pane.css';
 import { useEffect, useState } from 'react';
 import type { ChangeList, ChangeRow } from '../../../engine/api/host/changes.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { ChangeBadge } from '../../design/badge.tsx';
 import { EmptyState, Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';

@@ -1,5 +1,5 @@
 /** Shows the time of the last scan, whether the folder is watched, and the changes since the scan. */
-import { formatCount } from '../../../engine/api/numbers.ts';
+import { formatCount } from '../../../engine/api/text/numbers.ts';
 import { LeavingButton } from '../../design/controls/leaving-button.tsx';
 import { formatClock } from '../../design/format.ts';
 import { Notice } from '../../design/states.tsx';

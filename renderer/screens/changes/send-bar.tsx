@@ -3,7 +3,7 @@ import './send-bar.css';
 import { type ReactNode, useState } from 'react';
 import { type Choices, skippedTotals } from '../../../engine/api/host/change-choices.ts';
 import type { ChangeList, Winner } from '../../../engine/api/host/changes.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button, LinkButton } from '../../design/controls/button.tsx';
 import { Checkbox, Field, Select } from '../../design/controls/field.tsx';
 import { Icon } from '../../design/icon.tsx';

@@ -5,8 +5,8 @@
 
 import type { ReactNode } from 'react';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
-import type { PullSummary, PushSummary } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import type { PullSummary, PushSummary } from '../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { LinkButton } from '../../design/controls/button.tsx';
 import { Notice, type NoticeTone } from '../../design/states.tsx';
 import { FailureText } from '../../failures/failure.tsx';

@@ -1,7 +1,7 @@
 /** The facts about a file or folder from which its context menu is made. Pure. */
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
-import { trimEnd } from '../../../engine/api/trim-ends.ts';
+import { trimEnd } from '../../../engine/api/text/trim-ends.ts';
 import { addressOf, isFixed, type Location, placeOf } from '../browse/places.ts';
 
 export interface FileSubject {

@@ -1,5 +1,5 @@
 /** Shows the line that ignores a path, adds it on confirmation, and offers Undo. */
-import { type IgnoreAdded, ignoreLineOf } from '../../../engine/api/ignore-line.ts';
+import { type IgnoreAdded, ignoreLineOf } from '../../../engine/api/text/ignore-line.ts';
 import { ConfirmDialog, Dialog } from '../../design/overlays/dialog.tsx';
 import { announceFolderChange } from '../../host/folder-news.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';

@@ -1,6 +1,6 @@
 /** Discards local changes, and offers Undo for the files that were moved to the bin. */
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
 import { announceFolderChange } from '../../host/folder-news.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';

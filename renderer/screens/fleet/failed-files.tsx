@@ -1,7 +1,7 @@
 /** The files of a job that failed, and the reasons. Reads their names from the destination on request. */
 import { useState } from 'react';
 import type { FleetProgress, OfFleetJob } from '../../../engine/api/host/fleet.ts';
-import { formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Loading } from '../../design/states.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';

@@ -8,7 +8,7 @@ import {
   type FleetRangeState,
   type FleetTile,
 } from '../../../engine/api/host/fleet.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import type { BadgeTone } from '../../design/badge.tsx';
 import type { IconName } from '../../design/icon.tsx';
 

@@ -1,7 +1,7 @@
 /** One job of a fleet: its progress, its ranges, its workers, and the actions on it. */
 import { useState } from 'react';
 import type { FleetJobView, FleetProgress } from '../../../engine/api/host/fleet.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Ago } from '../../design/ago.tsx';
 import { Badge } from '../../design/badge.tsx';
 import { Card, Figure, Figures } from '../../design/card.tsx';

@@ -4,7 +4,7 @@
  */
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import type { FleetTile } from '../../../engine/api/host/fleet.ts';
-import { formatCount } from '../../../engine/api/numbers.ts';
+import { formatCount } from '../../../engine/api/text/numbers.ts';
 import { Icon } from '../../design/icon.tsx';
 import { RANGE_ICONS, rangeCounts, rangeWord, tileName, tileWords } from './fleet-words.ts';
 

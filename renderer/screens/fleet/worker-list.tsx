@@ -1,6 +1,6 @@
 /** The workers of a job, each with its throughput. */
 import type { FleetProgress, FleetWorkerCard } from '../../../engine/api/host/fleet.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { formatRate } from '../../design/format.ts';
 
 const WIDTH = 120;

@@ -1,5 +1,5 @@
 /** How many changes of each kind there are, and their bytes. */
-import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../../engine/api/text/numbers.ts';
 import { changeWord } from '../../design/badge.tsx';
 
 const KINDS = ['added', 'modified', 'deleted', 'renamed'] as const;

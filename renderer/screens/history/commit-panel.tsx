@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefRow } from '../../../engine/api/host/history.ts';
-import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Badge } from '../../design/badge.tsx';
 import { IconButton } from '../../design/controls/button.tsx';
 import { Tabs } from '../../design/controls/choices.tsx';

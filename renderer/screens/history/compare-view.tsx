@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
-import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../../engine/api/text/numbers.ts';
 import { ChangeMark, changeWord } from '../../design/badge.tsx';
 import { Button } from '../../design/controls/button.tsx';
 import { Segmented } from '../../design/controls/choices.tsx';

@@ -4,7 +4,7 @@
  */
 import { type RefObject, useRef, useState } from 'react';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Search } from '../../design/controls/field.tsx';
 import { LeavingButton } from '../../design/controls/leaving-button.tsx';

@@ -4,7 +4,7 @@ import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import type { FolderChanges } from '../../../engine/api/host/history.ts';
-import { formatBytes } from '../../../engine/api/numbers.ts';
+import { formatBytes } from '../../../engine/api/text/numbers.ts';
 import { ChangeMark, changeWord } from '../../design/badge.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { EmptyState, Notice } from '../../design/states.tsx';

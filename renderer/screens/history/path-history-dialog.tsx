@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { CommitEvent } from '../../../engine/api/events.ts';
-import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { ChangeMark, changeWord } from '../../design/badge.tsx';
 import { Button } from '../../design/controls/button.tsx';
 import { LeavingButton } from '../../design/controls/leaving-button.tsx';

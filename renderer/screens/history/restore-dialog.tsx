@@ -2,8 +2,8 @@
  * The question before a restore: what it would write, and which changes that were never pushed it would lose.
  */
 
-import type { RestorePlan } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import type { RestorePlan } from '../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Dialog } from '../../design/overlays/dialog.tsx';
 import { Notice } from '../../design/states.tsx';

@@ -6,7 +6,7 @@ import { ErrorNotice } from '../../failures/failure.tsx';
 import './start-steps.css';
 import { useState } from 'react';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
-import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../../engine/api/text/numbers.ts';
 import { Card, Figure, Figures } from '../../design/card.tsx';
 import { Button, LinkButton } from '../../design/controls/button.tsx';
 import { Segmented } from '../../design/controls/choices.tsx';

@@ -1,4 +1,4 @@
-import { missingPasswordOf } from '../../../engine/api/missing-keys.ts';
+import { missingPasswordOf } from '../../../engine/api/text/missing-keys.ts';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { failureWords } from '../../failures/failure-words.ts';
 import { PasswordButton } from '../../failures/password-remedy.tsx';
@@ -6,9 +6,9 @@ import '../../design/card.css';
 import './workspace-panel.css';
 import { type ReactNode, useRef, useState } from 'react';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
-import type { ChangeTotals } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
-import { sumToPull, sumToPush } from '../../../engine/api/pending.ts';
+import type { ChangeTotals } from '../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatCount } from '../../../engine/api/text/numbers.ts';
+import { sumToPull, sumToPush } from '../../../engine/api/text/pending.ts';
 import { Ago } from '../../design/ago.tsx';
 import { Badge, type BadgeTone } from '../../design/badge.tsx';
 import { Button, IconButton } from '../../design/controls/button.tsx';

@@ -1,6 +1,6 @@
 /** One saved job: what it does, when it runs, how it went. */
 import type { SavedJobCard } from '../../../engine/api/host/saved.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Ago } from '../../design/ago.tsx';
 import { Badge } from '../../design/badge.tsx';
 import { Figure, Figures } from '../../design/card.tsx';

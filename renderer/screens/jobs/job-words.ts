@@ -1,6 +1,6 @@
 /** Saved jobs in words. */
 import type { NoticeSettings, SavedJobCard, SavedTrigger } from '../../../engine/api/host/saved.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
 import type { BadgeTone } from '../../design/badge.tsx';
 import type { IconName } from '../../design/icon.tsx';
 

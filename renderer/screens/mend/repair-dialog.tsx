@@ -1,8 +1,8 @@
 /** The question before a repair. A dry run finds what is missing or damaged, and writes nothing. */
 import { useEffect, useState } from 'react';
 import type { HostEvent } from '../../../engine/api/host.ts';
-import { formatAffected, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
-import type { RepairSummary } from '../../../engine/api/repair.ts';
+import type { RepairSummary } from '../../../engine/api/jobs/repair.ts';
+import { formatAffected, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Dialog } from '../../design/overlays/dialog.tsx';
 import { Loading } from '../../design/states.tsx';

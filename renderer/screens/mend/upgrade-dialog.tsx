@@ -1,5 +1,5 @@
 /** The question before an upgrade. A dry run says what it would write. */
-import { formatPlural } from '../../../engine/api/numbers.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Dialog } from '../../design/overlays/dialog.tsx';
 import { AnswerState } from '../../failures/answer-state.tsx';

@@ -6,7 +6,7 @@ import {
   type KeyChangeSummary,
   type KeySlotRecord,
   LABEL_CHARS_MAX,
-} from '../../../engine/api/repositories.ts';
+} from '../../../engine/api/jobs/repositories.ts';
 import { Field } from '../../design/controls/field.tsx';
 import { FormDialog } from '../../design/overlays/dialog.tsx';
 import { Notice } from '../../design/states.tsx';

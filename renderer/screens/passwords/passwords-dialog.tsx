@@ -1,8 +1,8 @@
 /** The passwords and recovery keys of an encrypted repository, as `dray key` lists and changes them. */
 import './passwords.css';
 import { useState } from 'react';
-import { formatPlural } from '../../../engine/api/numbers.ts';
-import type { KeySlotRecord } from '../../../engine/api/repositories.ts';
+import type { KeySlotRecord } from '../../../engine/api/jobs/repositories.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/controls/button.tsx';
 import { formatMoment } from '../../design/format.ts';

@@ -1,5 +1,5 @@
 /** The fields of another machine that serves Dray. */
-import type { KnownPeer } from '../../../engine/api/peers.ts';
+import type { KnownPeer } from '../../../engine/api/jobs/peers.ts';
 import { Field } from '../../design/controls/field.tsx';
 import { findFaults } from './place-fields.ts';
 import { bindTo, type PlaceFormProps } from './place-form-props.ts';

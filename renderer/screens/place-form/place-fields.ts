@@ -2,7 +2,7 @@
  * A place as form fields, and its URL. The engine validates the URL; this checks what a form can know. Pure.
  */
 import type { AccessKeys } from '../../../engine/api/host/remotes.ts';
-import { trimEnd } from '../../../engine/api/trim-ends.ts';
+import { trimEnd } from '../../../engine/api/text/trim-ends.ts';
 import type { TypedKeyPair } from '../../design/controls/key-pair.tsx';
 import { connectionOf, findProviderFaults, type ProviderFields, recognise } from './providers.ts';
 

@@ -1,7 +1,7 @@
 /** The keys and tokens that forms of places know, and how typed ones reach the engine. */
 
 import type { KeySources } from '../../../engine/api/host/remotes.ts';
-import type { KnownPeer } from '../../../engine/api/peers.ts';
+import type { KnownPeer } from '../../../engine/api/jobs/peers.ts';
 import { keysOf } from '../../design/controls/key-pair.tsx';
 import { type KeyKeeper, useKeyKeeper } from '../../host/key-keeper.ts';
 import { useAsk, useHost, useRefresh } from '../../host/use-host.tsx';

@@ -7,7 +7,7 @@ import './cost-plot.css';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import type { QueryExplanation } from '../../../engine/api/events.ts';
-import { formatCount } from '../../../engine/api/numbers.ts';
+import { formatCount } from '../../../engine/api/text/numbers.ts';
 import { formatSeconds } from '../../design/format.ts';
 
 const HEIGHT_PX = 220;

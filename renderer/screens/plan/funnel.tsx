@@ -1,6 +1,6 @@
 /** From what a push needs to what it has to check. */
 import type { QueryExplanation } from '../../../engine/api/events.ts';
-import { formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Card } from '../../design/card.tsx';
 import { Icon } from '../../design/icon.tsx';
 

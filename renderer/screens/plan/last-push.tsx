@@ -2,8 +2,8 @@
 
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
 import type { AnswerOf } from '../../../engine/api/host.ts';
-import type { PushSummary } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatCount, formatDollars } from '../../../engine/api/numbers.ts';
+import type { PushSummary } from '../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatCount, formatDollars } from '../../../engine/api/text/numbers.ts';
 import { Card, Figure, Figures } from '../../design/card.tsx';
 import { formatSeconds } from '../../design/format.ts';
 import { useTransfers } from '../../host/use-host.tsx';

@@ -1,4 +1,4 @@
-import { formatDollars } from '../../../engine/api/numbers.ts';
+import { formatDollars } from '../../../engine/api/text/numbers.ts';
 
 export const PRICE_NOT_KNOWN = 'Not known';
 

@@ -1,7 +1,7 @@
 /** One file shown as a table, as text, as an image, or by its facts and first bytes. */
 import { lazy, Suspense, useState } from 'react';
 import type { FileFacts, FilePreview } from '../../../engine/api/host/file-preview.ts';
-import { formatBytes } from '../../../engine/api/numbers.ts';
+import { formatBytes } from '../../../engine/api/text/numbers.ts';
 import { Segmented } from '../../design/controls/choices.tsx';
 import { formatMoment } from '../../design/format.ts';
 import { Loading } from '../../design/states.tsx';

@@ -2,7 +2,7 @@
 import './file-sides.css';
 import { useState } from 'react';
 import type { FilePreview } from '../../../engine/api/host/file-preview.ts';
-import { formatBytes, formatHash } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatHash } from '../../../engine/api/text/numbers.ts';
 import { Segmented } from '../../design/controls/choices.tsx';
 import { formatMoment } from '../../design/format.ts';
 import { LOOKS, MediaPlayer } from './file-preview.tsx';

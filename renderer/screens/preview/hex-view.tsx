@@ -1,7 +1,7 @@
 /** The first bytes of a file as hexadecimal digits and letters. */
 import './hex-view.css';
 import { useMemo } from 'react';
-import { formatCount } from '../../../engine/api/numbers.ts';
+import { formatCount } from '../../../engine/api/text/numbers.ts';
 
 export interface HexViewProps {
   /** In base64. */

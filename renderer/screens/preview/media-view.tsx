@@ -10,7 +10,7 @@ import {
   type BytesSource,
   type FilePreview,
 } from '../../../engine/api/host/file-preview.ts';
-import { formatBytes } from '../../../engine/api/numbers.ts';
+import { formatBytes } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Progress } from '../../design/progress.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';

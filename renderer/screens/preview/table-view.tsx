@@ -2,7 +2,7 @@
 import './table-view.css';
 import { useMemo } from 'react';
 import type { TablePreview } from '../../../engine/api/host/file-preview.ts';
-import { formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { ChangeMark } from '../../design/badge.tsx';
 import { ContentText } from '../../jsx/content-text.ts';
 import { diffTables, type TableDifference } from './table-diff.ts';

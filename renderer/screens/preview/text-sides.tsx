@@ -1,7 +1,7 @@
 /** The lines of two texts side by side. */
 import './text-sides.css';
 import { useMemo, useState } from 'react';
-import { formatPlural } from '../../../engine/api/numbers.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
 import { ContentText } from '../../jsx/content-text.ts';
 import { type DiffRow, diffLines, foldSame } from './text-diff.ts';
 

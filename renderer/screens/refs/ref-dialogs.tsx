@@ -1,7 +1,7 @@
 /** The dialogs that create, rename, move and delete branches and tags. */
 import { type ReactNode, useState } from 'react';
 import type { RefKindName, RefRow } from '../../../engine/api/host/history.ts';
-import { formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Checkbox, Field } from '../../design/controls/field.tsx';
 import { Dialog, FormDialog } from '../../design/overlays/dialog.tsx';

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import type { RefRow } from '../../../engine/api/host/history.ts';
-import { formatHash } from '../../../engine/api/numbers.ts';
+import { formatHash } from '../../../engine/api/text/numbers.ts';
 import { Button, IconButton } from '../../design/controls/button.tsx';
 import { Search } from '../../design/controls/field.tsx';
 import { Icon } from '../../design/icon.tsx';

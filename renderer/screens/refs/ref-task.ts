@@ -1,7 +1,7 @@
 /** The menu actions of a commit, a branch or a tag, and the dialogs that they open. */
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefKindName, RefRow } from '../../../engine/api/host/history.ts';
-import { formatHash } from '../../../engine/api/numbers.ts';
+import { formatHash } from '../../../engine/api/text/numbers.ts';
 import type { MenuAction } from '../../design/overlays/menu.tsx';
 import { copyText } from '../../shell/copy-text.ts';
 

@@ -1,7 +1,7 @@
 /** Asks before a switch. Shows the changes that it would make, or the conflicts that prevent it. */
 
 import type { SwitchPlan } from '../../../engine/api/host/history.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Dialog } from '../../design/overlays/dialog.tsx';
 import { Notice } from '../../design/states.tsx';

@@ -2,7 +2,7 @@
 
 import type { RefRow } from '../../../engine/api/host/history.ts';
 import type { HostRequestName } from '../../../engine/api/host.ts';
-import { formatHash } from '../../../engine/api/numbers.ts';
+import { formatHash } from '../../../engine/api/text/numbers.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 

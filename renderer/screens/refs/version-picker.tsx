@@ -7,7 +7,7 @@ import { ListBox } from 'react-aria-components/ListBox';
 import { Popover } from 'react-aria-components/Popover';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefRow } from '../../../engine/api/host/history.ts';
-import { formatHash } from '../../../engine/api/numbers.ts';
+import { formatHash } from '../../../engine/api/text/numbers.ts';
 import { type Choice, ChoiceItem, Search } from '../../design/controls/field.tsx';
 import { formatAgo } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';

@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import type { RemoteCard } from '../../../engine/api/host/remotes.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/controls/button.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { FailureText } from '../../failures/failure.tsx';

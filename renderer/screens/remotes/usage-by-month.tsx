@@ -1,7 +1,7 @@
 /** The requests and bytes of transfers from here, per remote and month, and their cost by the price table. */
 import { Fragment } from 'react';
 import type { UsageRow } from '../../../engine/api/host/remotes.ts';
-import { formatBytes, formatCount, formatDollars } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatDollars } from '../../../engine/api/text/numbers.ts';
 import { Card } from '../../design/card.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 

@@ -1,7 +1,7 @@
 /** The question before a collection: what it removes, and whether what is young goes too. */
 import { useState } from 'react';
 import type { RepositoryGarbage } from '../../../engine/api/host/repositories.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Checkbox } from '../../design/controls/field.tsx';
 import { formatAgo } from '../../design/format.ts';
 import { ConfirmDialog } from '../../design/overlays/dialog.tsx';

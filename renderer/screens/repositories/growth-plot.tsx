@@ -1,6 +1,6 @@
 /** A bar chart of the newest version's size at the end of each month, with a table of the same figures. */
 import type { RepositoryGrowth } from '../../../engine/api/host/repositories.ts';
-import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../../engine/api/text/numbers.ts';
 import { fillMonths } from './growth-months.ts';
 
 const WIDTH = 720;

@@ -1,7 +1,7 @@
 /** One repository: its figures, its growth, and its actions. */
 import { useState } from 'react';
 import type { RepositoryCard } from '../../../engine/api/host/repositories.ts';
-import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Ago } from '../../design/ago.tsx';
 import { Badge } from '../../design/badge.tsx';
 import { Figure, Figures } from '../../design/card.tsx';

@@ -2,8 +2,8 @@
 import { useState } from 'react';
 import type { KeepReason } from '../../../engine/api/events.ts';
 import type { RetentionRow } from '../../../engine/api/host/repositories.ts';
-import type { RetentionPolicy } from '../../../engine/api/jobs.ts';
-import { formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import type { RetentionPolicy } from '../../../engine/api/jobs/jobs.ts';
+import { formatCount, formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/controls/button.tsx';
 import { Checkbox, Field } from '../../design/controls/field.tsx';

@@ -1,6 +1,6 @@
 /** The rules of a retention policy as fields of a form. */
 import { given } from '../../../engine/api/given.ts';
-import type { RetentionPolicy } from '../../../engine/api/jobs.ts';
+import type { RetentionPolicy } from '../../../engine/api/jobs/jobs.ts';
 
 export interface RetentionForm {
   readonly last: string;

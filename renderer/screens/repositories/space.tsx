@@ -6,7 +6,7 @@ import { useRef, useState } from 'react';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { RepositoryCard, RepositoryGarbage } from '../../../engine/api/host/repositories.ts';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Ago } from '../../design/ago.tsx';
 import { Figure, Figures } from '../../design/card.tsx';
 import { Button, LinkButton } from '../../design/controls/button.tsx';

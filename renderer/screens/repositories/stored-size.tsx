@@ -1,7 +1,7 @@
 /** The stored size of a repository. It is measured on request, because a listing costs requests. */
 import { useRef, useState } from 'react';
 import type { RepositoryCard } from '../../../engine/api/host/repositories.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Ago } from '../../design/ago.tsx';
 import { Figure } from '../../design/card.tsx';
 import { Button } from '../../design/controls/button.tsx';

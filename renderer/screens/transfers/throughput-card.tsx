@@ -3,7 +3,7 @@
  * the last minute.
  */
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Card, Figure, Figures } from '../../design/card.tsx';
 import { formatRate } from '../../design/format.ts';
 import { useThroughput } from './record-throughput.tsx';

@@ -1,7 +1,7 @@
 /** The details of one transfer: times, requests and their price, warnings, and failed files. */
 import { useEffect } from 'react';
 import type { Transfer, TransferFailure } from '../../../engine/api/host/transfers.ts';
-import { formatBytes, formatCount, formatDollars } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatDollars } from '../../../engine/api/text/numbers.ts';
 import { formatMoment, formatSeconds } from '../../design/format.ts';
 import { useAsk, useRefresh } from '../../host/use-host.tsx';
 import { CallLog } from './transfer-stall.tsx';

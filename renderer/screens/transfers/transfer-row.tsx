@@ -2,7 +2,7 @@
 import { Button as PlainButton } from 'react-aria-components/Button';
 import type { ErrorRecord } from '../../../engine/api/error.ts';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
-import type { MissingSecret } from '../../../engine/api/missing-keys.ts';
+import type { MissingSecret } from '../../../engine/api/text/missing-keys.ts';
 import { Button, IconButton } from '../../design/controls/button.tsx';
 import { formatMoment, formatRate, formatSeconds } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';

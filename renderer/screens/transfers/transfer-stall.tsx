@@ -6,7 +6,7 @@ import type {
   TransferCall,
   TransferStall,
 } from '../../../engine/api/host/transfers.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { formatClockSeconds, formatSeconds } from '../../design/format.ts';
 import { Notice } from '../../design/states.tsx';

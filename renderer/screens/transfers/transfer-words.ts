@@ -1,6 +1,6 @@
 /** The texts of a transfer's row. */
 import type { Transfer, TransferOrder } from '../../../engine/api/host/transfers.ts';
-import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
 import type { IconName } from '../../design/icon.tsx';
 
 /** Below this a rate is meaningless. */

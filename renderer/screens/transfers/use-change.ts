@@ -1,7 +1,7 @@
 /** Changes transfers. A removal from the list can be undone for as long as its message shows. */
 import { useCallback } from 'react';
 import type { InputOf } from '../../../engine/api/host.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
 import { useHost } from '../../host/use-host.tsx';
 import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 

@@ -1,6 +1,6 @@
 /** Asks for a folder of this computer, to which the chosen part of a version is copied. */
 import { useState } from 'react';
-import { formatPlural } from '../../../engine/api/numbers.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
 import { FormDialog } from '../../design/overlays/dialog.tsx';
 import { type Location, localLocation } from '../browse/places.ts';
 import { FolderPicker } from '../home/folder-picker.tsx';

@@ -1,7 +1,8 @@
 /** The commands of the palette. */
-import { DESKTOP_SHORTCUTS } from '../../../engine/api/desktop-shortcuts.ts';
+
 import type { Settings } from '../../../engine/api/host/settings.ts';
 import type { HostRequests } from '../../../engine/api/host.ts';
+import { DESKTOP_SHORTCUTS } from '../../../engine/api/window/desktop-shortcuts.ts';
 import type { IconName } from '../../design/icon.tsx';
 import { useDo } from '../../host/use-host.tsx';
 import { goTo, hrefOf, SCREEN_NAMES, type ScreenName } from '../../route.ts';

@@ -1,8 +1,8 @@
 /** A toast with Undo, after a pull or a restore has overwritten files that no commit has. */
 import { useEffect, useRef } from 'react';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
-import type { PullSummary, RestoreSummary } from '../../../engine/api/jobs.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
+import type { PullSummary, RestoreSummary } from '../../../engine/api/jobs/jobs.ts';
+import { formatPlural } from '../../../engine/api/text/numbers.ts';
 import { useTransfers } from '../../host/use-host.tsx';
 import { usePutBack } from '../use-put-back.ts';
 import { showToast } from './toasts.tsx';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DrayError } from '../../../../engine/api/error.ts';
-import type { FleetRequest } from '../../../../engine/api/fleet.ts';
 import { given } from '../../../../engine/api/given.ts';
+import type { FleetRequest } from '../../../../engine/api/jobs/fleet.ts';
 import type { CommandHost } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
 import { createBandwidthOption } from '../../options/global-options.ts';

@@ -1,7 +1,7 @@
 /** `dray fleet copy`, `sync` and `check`: start a job and follow it. */
 import type { Command } from 'commander';
-import type { FleetKind, FleetRequest } from '../../../../engine/api/fleet.ts';
 import { given } from '../../../../engine/api/given.ts';
+import type { FleetKind, FleetRequest } from '../../../../engine/api/jobs/fleet.ts';
 import type { CommandHost } from '../../command-host.ts';
 import { addExamples, type Example } from '../../options/examples.ts';
 import { addTemporalOptions } from '../../options/temporal-options.ts';

@@ -4,7 +4,7 @@ import type { CommandHost } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
 import { createBandwidthOption } from '../../options/global-options.ts';
 import { addTemporalOptions } from '../../options/temporal-options.ts';
-import { parsePercent } from '../verify.ts';
+import { parsePercent } from '../care/verify.ts';
 import { addJobOptions, dividedBy, type JobOptions, startJob } from './start-job.ts';
 
 interface FleetVerifyOptions extends JobOptions {

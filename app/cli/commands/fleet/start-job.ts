@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { exitCodeOf } from '../../../../engine/api/error.ts';
-import type { FleetKind, FleetRequest } from '../../../../engine/api/fleet.ts';
 import { given } from '../../../../engine/api/given.ts';
+import type { FleetKind, FleetRequest } from '../../../../engine/api/jobs/fleet.ts';
 import type { FleetEndSummary } from '../../../fleet/follow-job.ts';
 import {
   type CommandHost,

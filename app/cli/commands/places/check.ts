@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { ComparedEvent } from '../../../../engine/api/events.ts';
 import { given } from '../../../../engine/api/given.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../../engine/api/numbers.ts';
-import type { CheckTreesSummary } from '../../../../engine/api/trees.ts';
+import type { CheckTreesSummary } from '../../../../engine/api/jobs/trees.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../../engine/api/text/numbers.ts';
 import {
   type CommandHost,
   type CommandView,

@@ -1,8 +1,13 @@
 import type { Command } from 'commander';
 import { given } from '../../../../engine/api/given.ts';
-import type { JobContext } from '../../../../engine/api/jobs.ts';
-import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../../engine/api/numbers.ts';
-import type { TransferSummary } from '../../../../engine/api/trees.ts';
+import type { JobContext } from '../../../../engine/api/jobs/jobs.ts';
+import type { TransferSummary } from '../../../../engine/api/jobs/trees.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDollars,
+  formatPlural,
+} from '../../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
 import { readGlobalOptions } from '../../options/global-options.ts';

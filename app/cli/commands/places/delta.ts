@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { given } from '../../../../engine/api/given.ts';
-import { formatBytes } from '../../../../engine/api/numbers.ts';
 import type {
   DeltaBenchmarkSummary,
   DeltaRequest,
   DeltaSummary,
   DeltaTiming,
-} from '../../../../engine/api/peers.ts';
+} from '../../../../engine/api/jobs/peers.ts';
+import { formatBytes } from '../../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
 import { createBandwidthOption } from '../../options/global-options.ts';

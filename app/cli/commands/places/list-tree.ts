@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { EntryEvent } from '../../../../engine/api/events.ts';
 import { given } from '../../../../engine/api/given.ts';
-import type { ListTreeSummary } from '../../../../engine/api/jobs.ts';
-import { formatBytes, formatHash, formatPlural } from '../../../../engine/api/numbers.ts';
-import type { ListPlaceSummary } from '../../../../engine/api/trees.ts';
+import type { ListTreeSummary } from '../../../../engine/api/jobs/jobs.ts';
+import type { ListPlaceSummary } from '../../../../engine/api/jobs/trees.ts';
+import { formatBytes, formatHash, formatPlural } from '../../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../../options/filter-options.ts';

@@ -1,8 +1,12 @@
 /** Commands on one place: `rm`, `cat`, `du`. */
 import type { Command } from 'commander';
 import { given } from '../../../../engine/api/given.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../../engine/api/numbers.ts';
-import type { ReadPlaceSummary, RemovePlaceSummary, UsageSummary } from '../../../../engine/api/trees.ts';
+import type {
+  ReadPlaceSummary,
+  RemovePlaceSummary,
+  UsageSummary,
+} from '../../../../engine/api/jobs/trees.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
 import { addFilterOptions, type FilterOptions, toFilter } from '../../options/filter-options.ts';

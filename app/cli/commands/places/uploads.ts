@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { given } from '../../../../engine/api/given.ts';
-import { formatBytes, formatPlural } from '../../../../engine/api/numbers.ts';
-import type { UploadsSummary } from '../../../../engine/api/trees.ts';
+import type { UploadsSummary } from '../../../../engine/api/jobs/trees.ts';
+import { formatBytes, formatPlural } from '../../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
 import { parseMomentOption } from '../../output/moment.ts';

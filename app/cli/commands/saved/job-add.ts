@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { DrayError } from '../../../../engine/api/error.ts';
 import type { SavedJobEvent } from '../../../../engine/api/events.ts';
-import type { JobContext } from '../../../../engine/api/jobs.ts';
+import type { JobContext } from '../../../../engine/api/jobs/jobs.ts';
 import type { JobDefinition } from '../../../../engine/jobs/saved/saved-jobs.ts';
 import { type CommandHost, type InspectedCommand, runCommand, usageError } from '../../command-host.ts';
 import { collect } from '../../options/collect.ts';

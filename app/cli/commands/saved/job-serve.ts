@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { JobRunEvent } from '../../../../engine/api/events.ts';
-import { formatPlural } from '../../../../engine/api/numbers.ts';
+import { formatPlural } from '../../../../engine/api/text/numbers.ts';
 import type { ServedJobs } from '../../../../engine/jobs/saved/serve-jobs.ts';
 import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';

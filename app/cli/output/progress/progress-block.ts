@@ -3,7 +3,7 @@
  * and the files in transit. No line is wider than the terminal, because a redraw would miss the wrapped part.
  */
 import type { FileUnderWay } from '../../../../engine/api/events.ts';
-import { formatBytes, formatPlural } from '../../../../engine/api/numbers.ts';
+import { formatBytes, formatPlural } from '../../../../engine/api/text/numbers.ts';
 import type { Paint } from '../colors.ts';
 import { shortenMiddle } from '../display-width.ts';
 import { formatClock } from '../format.ts';

@@ -1,6 +1,11 @@
 /** Formats a progress snapshot as one line of a log. */
 import type { Phase } from '../../../../engine/api/events.ts';
-import { formatBytes, formatCount, formatDuration, formatPlural } from '../../../../engine/api/numbers.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatPlural,
+} from '../../../../engine/api/text/numbers.ts';
 import { formatClock } from '../format.ts';
 import type { ProgressSnapshot } from './progress-meter.ts';
 

@@ -6,7 +6,7 @@
  *     large/PART-N/sums-FROM-TO.json       the parts of one `moveLargePieces`
  */
 import * as v from 'valibot';
-import type { LargeRequest } from '../../../api/fleet.ts';
+import type { LargeRequest } from '../../../api/jobs/fleet.ts';
 import type { ObjectStore, PartInfo } from '../../../remotes/object-store.ts';
 import { wrapStore } from '../../../remotes/wrappers/wrap-store.ts';
 import type { JournaledUpload, UploadJournal } from '../../../transfer/upload/upload-journal.ts';

@@ -15,9 +15,9 @@ import type {
   LargeBegun,
   LargePiecesRequest,
   LargeRequest,
-} from '../../../api/fleet.ts';
-import { NO_FLEET_COUNTS } from '../../../api/fleet.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+} from '../../../api/jobs/fleet.ts';
+import { NO_FLEET_COUNTS } from '../../../api/jobs/fleet.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { loadCrc64 } from '../../../checksums/crc64-nvme.ts';
 import type { MultipartStore, ObjectInfo } from '../../../remotes/object-store.ts';
 import { uploadInParts } from '../../../transfer/upload/multipart-upload.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, store } from '../../../../e2e/fresh-store.ts';
-import type { FleetRequest } from '../../../api/fleet.ts';
+import type { FleetRequest } from '../../../api/jobs/fleet.ts';
 import { comparePaths } from '../../../model/entry.ts';
 import { fleetSteps as steps } from '../fleet-steps.ts';
 

@@ -3,8 +3,8 @@
  * the worker lists the stretch again, which costs one request for 1,000 objects, and sees the objects as
  * they are then. The parts of a range follow each other without a gap, so every key belongs to exactly one.
  */
-import type { CutPart, CutRequest, CutResult, FleetRequest, FleetWork } from '../../../api/fleet.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+import type { CutPart, CutRequest, CutResult, FleetRequest, FleetWork } from '../../../api/jobs/fleet.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { comparePaths } from '../../../model/entry.ts';
 import { createTreeFilter, withoutBounds } from '../../../model/tree-filter.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';

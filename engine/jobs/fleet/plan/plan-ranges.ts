@@ -1,7 +1,7 @@
 /** Divides the work into ranges of keys that are listed at the same time. */
 import * as v from 'valibot';
-import type { FleetPlan, FleetRequest, FleetWork } from '../../../api/fleet.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+import type { FleetPlan, FleetRequest, FleetWork } from '../../../api/jobs/fleet.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { type KeyRange, withinRange } from '../../../remotes/wrappers/within-range.ts';
 import { nothingThere } from '../../places/open-side.ts';
 import { holdsSomething } from '../../places/source-presence.ts';

@@ -1,5 +1,5 @@
 /** The new dataset in order: the base before the prefix, the entries of the parts, the rest of the base. */
-import type { FleetRequest } from '../../../api/fleet.ts';
+import type { FleetRequest } from '../../../api/jobs/fleet.ts';
 import type { Entry } from '../../../model/entry.ts';
 import { comparePaths } from '../../../model/entry.ts';
 import type { ManifestPiece } from '../../../repository/manifest/join-manifest.ts';

@@ -4,7 +4,7 @@
  * folder it holds all entries.
  */
 import * as v from 'valibot';
-import type { PartRequest } from '../../../api/fleet.ts';
+import type { PartRequest } from '../../../api/jobs/fleet.ts';
 import type { Entry, SegmentHash } from '../../../model/entry.ts';
 import type { SegmentRef } from '../../../repository/manifest/manifest.ts';
 import {

@@ -1,7 +1,7 @@
 /** The first step of a push: checks the request, and makes the repository if there is none. */
 import { DrayError } from '../../../api/error.ts';
-import type { FleetRequest } from '../../../api/fleet.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+import type { FleetRequest } from '../../../api/jobs/fleet.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { DEFAULT_LAYOUT } from '../../../model/layout.ts';
 import { checkEntryPath } from '../../../model/safe-path.ts';

@@ -7,8 +7,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../../api/error.ts';
-import type { FleetRequest, PublishResult } from '../../../api/fleet.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+import type { FleetRequest, PublishResult } from '../../../api/jobs/fleet.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { CommitHash, Entry } from '../../../model/entry.ts';
 import { mergeChanges } from '../../../model/merge.ts';

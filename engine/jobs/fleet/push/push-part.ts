@@ -1,7 +1,7 @@
 /** Stores one part of a dataset: the objects or files between two keys, and their entries. */
 import { DrayError, toErrorRecord } from '../../../api/error.ts';
-import { type FleetCounts, type FleetRequest, NO_FLEET_COUNTS } from '../../../api/fleet.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+import { type FleetCounts, type FleetRequest, NO_FLEET_COUNTS } from '../../../api/jobs/fleet.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { loadCrc64 } from '../../../checksums/crc64-nvme.ts';
 import { comparePaths, type Entry } from '../../../model/entry.ts';

@@ -1,8 +1,8 @@
 /** The repository and the branch that a fleet pushes to, as they were when the job began. */
 import * as v from 'valibot';
 import { DrayError } from '../../../api/error.ts';
-import type { FleetRequest } from '../../../api/fleet.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+import type { FleetRequest } from '../../../api/jobs/fleet.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { CommitHash, Entry } from '../../../model/entry.ts';
 import type { Layout } from '../../../model/layout.ts';

@@ -14,7 +14,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, sandbox, store } from '../../../../e2e/fresh-store.ts';
 import { type FleetRunOptions, runFleet } from '../../../../e2e/run-fleet.ts';
-import type { FleetRequest } from '../../../api/fleet.ts';
+import type { FleetRequest } from '../../../api/jobs/fleet.ts';
 import { createTreeFilter } from '../../../model/tree-filter.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import { verify } from '../../history/verify.ts';

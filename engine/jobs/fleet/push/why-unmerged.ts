@@ -1,7 +1,7 @@
 /** Reads the entries of all workers once, before any of them is written to the repository. */
-import type { FleetRequest, PublishResult } from '../../../api/fleet.ts';
-import type { JobContext } from '../../../api/jobs.ts';
-import { formatPlural } from '../../../api/numbers.ts';
+import type { FleetRequest, PublishResult } from '../../../api/jobs/fleet.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
+import { formatPlural } from '../../../api/text/numbers.ts';
 import { checkAborted } from '../../../base/abort.ts';
 import { collectFailures } from '../failures.ts';
 import type { FleetFolder } from '../fleet-folder.ts';

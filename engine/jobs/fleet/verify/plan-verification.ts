@@ -4,8 +4,8 @@
  * that branches and tags name, so a repeated call cuts the same parts although others push meanwhile.
  */
 import * as v from 'valibot';
-import type { FleetPlan, FleetRequest } from '../../../api/fleet.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+import type { FleetPlan, FleetRequest } from '../../../api/jobs/fleet.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { CommitHash, SegmentHash } from '../../../model/entry.ts';
 import type { Commit } from '../../../repository/commit.ts';

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, sandbox, store } from '../../../../e2e/fresh-store.ts';
 import { runFleet } from '../../../../e2e/run-fleet.ts';
-import { type FleetRequest, NO_FLEET_COUNTS } from '../../../api/fleet.ts';
+import { type FleetRequest, NO_FLEET_COUNTS } from '../../../api/jobs/fleet.ts';
 import { findCutPath } from '../../../repository/manifest/cut-path.fixture.ts';
 import { verify } from '../../history/verify.ts';
 import { push } from '../../push/push.ts';

@@ -1,5 +1,5 @@
 /** Verifies the content that the segments of one part name, with the steps of `dray verify`. */
-import { type FleetCounts, type FleetRequest, NO_FLEET_COUNTS } from '../../../api/fleet.ts';
+import { type FleetCounts, type FleetRequest, NO_FLEET_COUNTS } from '../../../api/jobs/fleet.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { CommitHash } from '../../../model/entry.ts';
 import { withRelocations } from '../../../repository/packs/relocated-reads.ts';

@@ -1,5 +1,5 @@
 /** Which of the stored objects a verification reads. Pure, but for the randomness of the clock. */
-import { SAMPLE_DAYS, type VerifyRequest, type VerifySample } from '../../../api/jobs.ts';
+import { SAMPLE_DAYS, type VerifyRequest, type VerifySample } from '../../../api/jobs/jobs.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { RemoteKey } from '../../../remotes/object-store.ts';
 

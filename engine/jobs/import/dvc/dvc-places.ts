@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DrayError } from '../../../api/error.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { parseRemoteUrl, type RemoteUrl } from '../../../remotes/remote-url.ts';
 import { type OpenedRemote, openRemoteAt, parseGivenUrl } from '../../session/opened-remote.ts';
 import { type DvcConfig, defaultRemoteOf, remoteNames, remoteOf } from './dvc-config.ts';

@@ -1,7 +1,7 @@
 /** Which states of a DVC project an import takes, and which branches and tags name them. */
 import { DrayError } from '../../../api/error.ts';
-import type { ImportDvcRequest } from '../../../api/imports.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+import type { ImportDvcRequest } from '../../../api/jobs/imports.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { refNameReason } from '../../../repository/ref-name.ts';
 import { userAuthor } from '../../push/author.ts';

@@ -2,7 +2,7 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { DrayError } from '../../../api/error.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 
 export interface GitCommit {
   readonly id: string;

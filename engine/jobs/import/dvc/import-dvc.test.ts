@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ImportDvcRequest } from '../../../api/imports.ts';
+import type { ImportDvcRequest } from '../../../api/jobs/imports.ts';
 import { collectGarbage } from '../../collect/collect.ts';
 import { log } from '../../history/log.ts';
 import { branch } from '../../history/refs.ts';

@@ -20,8 +20,8 @@
  */
 import { join, resolve } from 'node:path';
 import { DrayError } from '../../../api/error.ts';
-import type { ImportDvcRequest, ImportDvcSummary } from '../../../api/imports.ts';
-import type { JobContext } from '../../../api/jobs.ts';
+import type { ImportDvcRequest, ImportDvcSummary } from '../../../api/jobs/imports.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { checkAborted } from '../../../base/abort.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { type Md5Table, openMd5Table } from '../../../index/md5-table.ts';

@@ -1,6 +1,6 @@
 /** The filter of a check. */
 import { basename, dirname, join, relative, sep } from 'node:path';
-import type { CheckTreesRequest } from '../../../api/trees.ts';
+import type { CheckTreesRequest } from '../../../api/jobs/trees.ts';
 import { createTreeFilter, type TreeFilter } from '../../../model/tree-filter.ts';
 import { followLink } from '../local-items.ts';
 import type { TreePair } from '../open-pair.ts';

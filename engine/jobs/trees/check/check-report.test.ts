@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CheckTreesRequest } from '../../../api/trees.ts';
+import type { CheckTreesRequest } from '../../../api/jobs/trees.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../../session/job.fixture.ts';
 import { checkTrees } from './check-trees.ts';
 

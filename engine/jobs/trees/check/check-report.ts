@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync, renameSync } from 'node:fs';
 import type { ComparedEvent } from '../../../api/events.ts';
-import type { CheckTreesSummary } from '../../../api/trees.ts';
+import type { CheckTreesSummary } from '../../../api/jobs/trees.ts';
 import { writeFully } from '../../../base/write-fully.ts';
 import { openTemporaryFolderBeside } from '../../../files/disk/temporary-folder.ts';
 import { attemptWrite } from '../../../files/write/write-error.ts';

@@ -6,8 +6,8 @@
 import { tmpdir } from 'node:os';
 import { DrayError, messageWithoutAdvice } from '../../../api/error.ts';
 import type { ComparedBy, ComparedEvent } from '../../../api/events.ts';
-import type { JobContext } from '../../../api/jobs.ts';
-import type { CheckTreesRequest, CheckTreesSummary } from '../../../api/trees.ts';
+import type { JobContext } from '../../../api/jobs/jobs.ts';
+import type { CheckTreesRequest, CheckTreesSummary } from '../../../api/jobs/trees.ts';
 import { Budget } from '../../../base/budget.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { TaskSet } from '../../../base/task-set.ts';

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DrayError } from '../../../api/error.ts';
-import type { PlaceRequest } from '../../../api/trees.ts';
+import type { PlaceRequest } from '../../../api/jobs/trees.ts';
 import { keepAside } from '../../../files/disk/keep-aside.ts';
 import { newFolderMode } from '../../../files/scan/local-place.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CopyRequest, SyncRequest } from '../../../api/trees.ts';
+import type { CopyRequest, SyncRequest } from '../../../api/jobs/trees.ts';
 import { eventsOf, type TestContext } from '../../session/job.fixture.ts';
 import { copyTree, syncTree } from '../copy-tree.ts';
 import { createDressedTrees, OLD_S } from './dressed-tree.fixture.ts';

@@ -9,7 +9,7 @@
  * Folders that only the destination has stay as they are. A source that knows folders lists the root first,
  * under ''. Without that row the source is an older peer, and no folder is set.
  */
-import { formatPlural } from '../../../api/numbers.ts';
+import { formatPlural } from '../../../api/text/numbers.ts';
 import { checkAborted } from '../../../base/abort.ts';
 import type { SpillList } from '../../../index/tree-spill.ts';
 import { modeToSet } from '../../../model/special-modes.ts';

@@ -1,6 +1,6 @@
 /** Chooses the mover for a pair of places. Each is loaded on demand: a download loads no uploader. */
 import type { Phase } from '../../../api/events.ts';
-import type { CopyRequest } from '../../../api/trees.ts';
+import type { CopyRequest } from '../../../api/jobs/trees.ts';
 import { Budget } from '../../../base/budget.ts';
 import { createLeasedMemory, type LeasedMemory } from '../../../base/leased-memory.ts';
 import { PART_SIZE_MAX_BYTES } from '../../../transfer/upload/part-size.ts';

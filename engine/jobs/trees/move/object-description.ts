@@ -3,7 +3,7 @@
  * requested.
  */
 
-import type { CopyRequest } from '../../../api/trees.ts';
+import type { CopyRequest } from '../../../api/jobs/trees.ts';
 import { formatObjectTime, MTIME_METADATA } from '../../../model/object-time.ts';
 import { MODE_METADATA } from '../../../remotes/file-calls.ts';
 import { keptDescription } from '../../../remotes/kept-description.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PlaceRequest } from '../../../api/trees.ts';
+import type { PlaceRequest } from '../../../api/jobs/trees.ts';
 import { createSandbox, testContext } from '../../session/job.fixture.ts';
 import { openTreePair } from '../open-pair.ts';
 import type { RemoteSide } from '../sides.ts';

@@ -3,7 +3,7 @@
  * reveal paths.
  */
 import type { TransferOrder } from '../../../../engine/api/host/transfers.ts';
-import { trimEnd } from '../../../../engine/api/trim-ends.ts';
+import { trimEnd } from '../../../../engine/api/text/trim-ends.ts';
 import { fileOrders } from '../copy-orders.ts';
 import { below, type Location, placeOf } from '../places.ts';
 

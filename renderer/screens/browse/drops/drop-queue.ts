@@ -2,7 +2,7 @@
  * Sends files dropped from the desktop to a place one by one: at most `SENDERS` at a time, and walks folders
  * only as fast as their files go. A failed file is reported and the others continue.
  */
-import { WINDOW_KEY_HEADER } from '../../../../engine/api/window-key.ts';
+import { WINDOW_KEY_HEADER } from '../../../../engine/api/window/window-key.ts';
 import { heldWindowKey } from '../../../host/window-key.ts';
 
 const SENDERS = 4;

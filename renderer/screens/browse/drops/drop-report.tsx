@@ -1,6 +1,6 @@
 /** The progress and the result of dropped files. */
 
-import { formatBytes, formatPlural } from '../../../../engine/api/numbers.ts';
+import { formatBytes, formatPlural } from '../../../../engine/api/text/numbers.ts';
 import { Button } from '../../../design/controls/button.tsx';
 import { Notice } from '../../../design/states.tsx';
 import { dismissDrops, stopDrops, useDropProgress } from './drops.ts';

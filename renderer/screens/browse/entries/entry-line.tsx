@@ -6,7 +6,7 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: see above
 import { type DragEvent, type MouseEvent, memo } from 'react';
 import type { EntryRow } from '../../../../engine/api/host/browse.ts';
-import { formatBytes } from '../../../../engine/api/numbers.ts';
+import { formatBytes } from '../../../../engine/api/text/numbers.ts';
 import { formatMoment } from '../../../design/format.ts';
 import { Icon, type IconName } from '../../../design/icon.tsx';
 import { WaitingRow } from '../../rows/waiting-row.tsx';

@@ -1,6 +1,6 @@
 /** Follows one listing of the engine, which can be stopped and resumed. */
 import { DrayError } from '../../../../engine/api/error.ts';
-import type { AskOptions } from '../../../../engine/api/host-client.ts';
+import type { AskOptions } from '../../../../engine/api/window/host-client.ts';
 import type { ReconnectingHost } from '../../../host/reconnecting-host.ts';
 
 /** `cut`: the folder has more entries than a list can hold. */

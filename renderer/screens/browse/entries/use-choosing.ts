@@ -1,7 +1,7 @@
 /** Selects rows by mouse and keyboard, as in file managers, also rows that the page does not hold. */
 import { type KeyboardEvent, type MouseEvent, useCallback, useEffect, useRef } from 'react';
 import type { EntryRow } from '../../../../engine/api/host/browse.ts';
-import { formatCount } from '../../../../engine/api/numbers.ts';
+import { formatCount } from '../../../../engine/api/text/numbers.ts';
 import { useHost } from '../../../host/use-host.tsx';
 import { showToast } from '../../../shell/toasts/toasts.tsx';
 import type { RowGridState } from '../../rows/use-row-grid.ts';

@@ -1,7 +1,7 @@
 /** Finds rows by typed letters, and keeps the active row when a folder is listed again. */
 import { type RefObject, useEffect, useRef } from 'react';
 import type { EntryRow } from '../../../../engine/api/host/browse.ts';
-import type { AskOptions } from '../../../../engine/api/host-client.ts';
+import type { AskOptions } from '../../../../engine/api/window/host-client.ts';
 import { useHost } from '../../../host/use-host.tsx';
 import type { RowGridState } from '../../rows/use-row-grid.ts';
 import type { Way } from './choice.ts';

@@ -9,7 +9,7 @@
 import { memo } from 'react';
 import { type Choices, skipOf, tickOf, winnerOf } from '../../../../engine/api/host/change-choices.ts';
 import type { ChangeRow, Winner } from '../../../../engine/api/host/changes.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../../engine/api/text/numbers.ts';
 import { ChangeBadge } from '../../../design/badge.tsx';
 import { Icon } from '../../../design/icon.tsx';
 import { WaitingRow } from '../../rows/waiting-row.tsx';

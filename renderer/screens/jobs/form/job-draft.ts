@@ -1,6 +1,6 @@
 /** The form of a job, and the command line that it means. */
 import type { NoticeSettings, SavedJobDraft, SavedTrigger } from '../../../../engine/api/host/saved.ts';
-import { formatSpan } from '../../../../engine/api/numbers.ts';
+import { formatSpan } from '../../../../engine/api/text/numbers.ts';
 import { areDays, NO_NOTICES, type NoticeForm, noticesIn } from './notice-draft.ts';
 import { joinWords, splitWords } from './split-words.ts';
 

@@ -1,6 +1,6 @@
 /** A saved job as the form that edits it. Settings without a field are kept, so saving loses nothing. */
 import type { SavedJobCard, SavedTrigger } from '../../../../engine/api/host/saved.ts';
-import { formatSpan } from '../../../../engine/api/numbers.ts';
+import { formatSpan } from '../../../../engine/api/text/numbers.ts';
 import { EMPTY_FORM, hasTwoPlaces, isTime, JOB_KINDS, type JobForm, type JobKind } from './job-draft.ts';
 import { noticeFormOf } from './notice-draft.ts';
 import { joinWords } from './split-words.ts';

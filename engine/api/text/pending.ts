@@ -1,5 +1,5 @@
 /** The sums of what there is to pull and to push, in the same words in the window and in the tray. */
-import type { IncomingLook } from './host/home.ts';
+import type { IncomingLook } from '../host/home.ts';
 import { formatCount, formatPlural } from './numbers.ts';
 
 export interface PendingSum {

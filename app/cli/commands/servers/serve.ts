@@ -1,15 +1,15 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ServingEvent } from '../../../engine/api/events.ts';
-import { given } from '../../../engine/api/given.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
-import type { ServeRequest, ServeSummary } from '../../../engine/api/peers.ts';
-import { readVersion } from '../../../engine/base/dray-version.ts';
-import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { collect } from '../options/collect.ts';
-import { addExamples } from '../options/examples.ts';
-import { parseListen, parseTls } from '../options/server-options.ts';
-import type { Output } from '../output/output.ts';
-import { quotePath } from '../output/terminal-text.ts';
+import type { ServingEvent } from '../../../../engine/api/events.ts';
+import { given } from '../../../../engine/api/given.ts';
+import type { ServeRequest, ServeSummary } from '../../../../engine/api/jobs/peers.ts';
+import { formatPlural } from '../../../../engine/api/text/numbers.ts';
+import { readVersion } from '../../../../engine/base/dray-version.ts';
+import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
+import { collect } from '../../options/collect.ts';
+import { addExamples } from '../../options/examples.ts';
+import { parseListen, parseTls } from '../../options/server-options.ts';
+import type { Output } from '../../output/output.ts';
+import { quotePath } from '../../output/terminal-text.ts';
 
 interface ServeOptions {
   readonly listen?: { readonly host: string; readonly port: number };
@@ -51,7 +51,7 @@ export function addServeCommand(program: Command, host: CommandHost): void {
     .action((folder: string, options: ServeOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/one-place/serve.ts')).serve(context, {
+          (await import('../../../../engine/jobs/one-place/serve.ts')).serve(context, {
             folder,
             software: `dray ${readVersion()}`,
             ...given({

@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
-import { given } from '../../../engine/api/given.ts';
-import type { JobContext } from '../../../engine/api/jobs.ts';
-import type { KeyChangeSummary, KeyListSummary, KeySlotRecord } from '../../../engine/api/repositories.ts';
-import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import { formatTable } from '../output/table.ts';
+import { given } from '../../../../engine/api/given.ts';
+import type { JobContext } from '../../../../engine/api/jobs/jobs.ts';
+import type {
+  KeyChangeSummary,
+  KeyListSummary,
+  KeySlotRecord,
+} from '../../../../engine/api/jobs/repositories.ts';
+import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { formatTable } from '../../output/table.ts';
 
-const loadJobs = () => import('../../../engine/jobs/remotes/keys.ts');
+const loadJobs = () => import('../../../../engine/jobs/remotes/keys.ts');
 
 export function addKeyCommand(program: Command, host: CommandHost): void {
   const command = program

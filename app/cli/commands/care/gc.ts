@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { given } from '../../../engine/api/given.ts';
-import type { CollectSummary } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
-import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import { parsePause, UNIT_MS } from '../options/parse-pause.ts';
-import type { Output } from '../output/output.ts';
+import { given } from '../../../../engine/api/given.ts';
+import type { CollectSummary } from '../../../../engine/api/jobs/jobs.ts';
+import { formatBytes, formatDollars, formatPlural } from '../../../../engine/api/text/numbers.ts';
+import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { parsePause, UNIT_MS } from '../../options/parse-pause.ts';
+import type { Output } from '../../output/output.ts';
 
 interface CollectOptions {
   readonly dryRun?: true;
@@ -29,7 +29,7 @@ export function addCollectCommand(program: Command, host: CommandHost): void {
     .action((options: CollectOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/collect/collect.ts')).collectGarbage(
+          (await import('../../../../engine/jobs/collect/collect.ts')).collectGarbage(
             context,
             given({
               dryRun: options.dryRun,

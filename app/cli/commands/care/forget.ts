@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import type { KeepReason, RetentionEvent } from '../../../engine/api/events.ts';
-import { given } from '../../../engine/api/given.ts';
-import type { ForgetRequest, ForgetSummary, RetentionPolicy } from '../../../engine/api/jobs.ts';
-import { formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
-import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
-import { collect } from '../options/collect.ts';
-import { addExamples } from '../options/examples.ts';
-import { parseCount } from '../options/global-options.ts';
-import { quotePath } from '../output/terminal-text.ts';
+import type { KeepReason, RetentionEvent } from '../../../../engine/api/events.ts';
+import { given } from '../../../../engine/api/given.ts';
+import type { ForgetRequest, ForgetSummary, RetentionPolicy } from '../../../../engine/api/jobs/jobs.ts';
+import { formatCount, formatHash, formatPlural } from '../../../../engine/api/text/numbers.ts';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';
+import { collect } from '../../options/collect.ts';
+import { addExamples } from '../../options/examples.ts';
+import { parseCount } from '../../options/global-options.ts';
+import { quotePath } from '../../output/terminal-text.ts';
 
 interface ForgetOptions {
   readonly keepLast?: number;
@@ -43,7 +43,7 @@ export function addForgetCommand(program: Command, host: CommandHost): void {
       runCommand(host, self, {
         check: () => requestOf(tags, options),
         start: async (context) =>
-          (await import('../../../engine/jobs/retention/forget.ts')).forget(
+          (await import('../../../../engine/jobs/retention/forget.ts')).forget(
             context,
             requestOf(tags, options),
           ),

@@ -1,17 +1,22 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { given } from '../../../engine/api/given.ts';
+import { given } from '../../../../engine/api/given.ts';
 import {
   SAMPLE_DAYS,
   type VerifyRequest,
   type VerifySample,
   type VerifySummary,
-} from '../../../engine/api/jobs.ts';
-import { formatAffected, formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
-import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import { createBandwidthOption } from '../options/global-options.ts';
-import { printCheck } from '../output/check-lines.ts';
-import { parseSize } from '../output/format.ts';
+} from '../../../../engine/api/jobs/jobs.ts';
+import {
+  formatAffected,
+  formatBytes,
+  formatCount,
+  formatPlural,
+} from '../../../../engine/api/text/numbers.ts';
+import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { createBandwidthOption } from '../../options/global-options.ts';
+import { printCheck } from '../../output/check-lines.ts';
+import { parseSize } from '../../output/format.ts';
 
 export interface DataOptions {
   /** True if given without a number: read everything. */
@@ -36,7 +41,7 @@ export function addVerifyCommand(program: Command, host: CommandHost): void {
     .action((ref: string | undefined, options: DataOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/history/last-verified.ts')).verifyAndRecord(context, {
+          (await import('../../../../engine/jobs/history/last-verified.ts')).verifyAndRecord(context, {
             ...given({ ref }),
             ...dataRequestOf(options),
           }),

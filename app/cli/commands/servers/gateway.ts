@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import type { GatewayAnswerEvent, GatewayEvent } from '../../../engine/api/events.ts';
-import { given } from '../../../engine/api/given.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
-import type { GatewayRequest, GatewaySummary } from '../../../engine/api/peers.ts';
-import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import { parseSizeOption } from '../options/global-options.ts';
-import { parseListen, parseTls } from '../options/server-options.ts';
-import type { Output } from '../output/output.ts';
-import { quotePath } from '../output/terminal-text.ts';
+import type { GatewayAnswerEvent, GatewayEvent } from '../../../../engine/api/events.ts';
+import { given } from '../../../../engine/api/given.ts';
+import type { GatewayRequest, GatewaySummary } from '../../../../engine/api/jobs/peers.ts';
+import { formatBytes, formatPlural } from '../../../../engine/api/text/numbers.ts';
+import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { parseSizeOption } from '../../options/global-options.ts';
+import { parseListen, parseTls } from '../../options/server-options.ts';
+import type { Output } from '../../output/output.ts';
+import { quotePath } from '../../output/terminal-text.ts';
 
 interface GatewayOptions {
   readonly listen?: { readonly host: string; readonly port: number };
@@ -43,7 +43,7 @@ export function addGatewayCommand(program: Command, host: CommandHost): void {
     .action((repositories: string[], options: GatewayOptions, self: Command) =>
       runCommand<GatewaySummary>(host, self, {
         start: async (context) =>
-          (await import('../../../engine/gateway/run-gateway.ts')).runGateway(context, {
+          (await import('../../../../engine/gateway/run-gateway.ts')).runGateway(context, {
             repositories,
             ...given({
               host: options.listen?.host,

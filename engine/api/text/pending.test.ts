@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IncomingLook } from './host/home.ts';
+import type { IncomingLook } from '../host/home.ts';
 import { sumToPull, sumToPush } from './pending.ts';
 
 const incoming = (commits: number, isMore = false): IncomingLook => ({

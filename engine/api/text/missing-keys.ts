@@ -1,6 +1,6 @@
 /** Recognises errors about missing keys of a store and missing passwords, which the user can type. */
-import type { ErrorCode } from './error.ts';
-import type { LockedRepository } from './repositories.ts';
+import type { ErrorCode } from '../error.ts';
+import type { LockedRepository } from '../jobs/repositories.ts';
 
 interface AnyError {
   readonly code?: ErrorCode;

@@ -6,8 +6,8 @@
  * None of these values holds a key of an object or a secret, except `FleetRequest`, which is stored at the
  * destination and never sent to an orchestrator.
  */
-import type { ErrorCode } from './error.ts';
-import type { ComparedBy } from './events.ts';
+import type { ErrorCode } from '../error.ts';
+import type { ComparedBy } from '../events.ts';
 import type { JobContext, VerifyRequest } from './jobs.ts';
 import type { CheckTreesRequest, SyncRequest } from './trees.ts';
 

@@ -1,9 +1,9 @@
 /**
- * The window's side of the protocol in `host.ts`: sends requests, receives events, stops requests.
+ * The window's side of the protocol in `../host.ts`: sends requests, receives events, stops requests.
  * Isomorphic.
  */
-import { DrayError, type ErrorRecord, fromErrorRecord } from './error.ts';
-import type { AnswerOf, ClientMessage, HostEvent, HostMessage, HostRequestName, InputOf } from './host.ts';
+import { DrayError, type ErrorRecord, fromErrorRecord } from '../error.ts';
+import type { AnswerOf, ClientMessage, HostEvent, HostMessage, HostRequestName, InputOf } from '../host.ts';
 import type { HostPort } from './host-port.ts';
 
 export interface AskOptions {

@@ -2,7 +2,7 @@
  * The notifications of saved jobs: a run failed, or worked after a failure, or a job has had no success for
  * days. Pure.
  */
-import type { SavedJobCard, SavedJobList } from './host/saved.ts';
+import type { SavedJobCard, SavedJobList } from '../host/saved.ts';
 import { formatPlural } from './numbers.ts';
 import type { Ending } from './transfer-endings.ts';
 

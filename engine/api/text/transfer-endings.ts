@@ -1,5 +1,5 @@
 /** The notifications for transfers that end while the user looks elsewhere. Pure. */
-import type { Transfer } from './host/transfers.ts';
+import type { Transfer } from '../host/transfers.ts';
 
 /** The user probably watched a shorter transfer end. */
 const LONG_MS = 10_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SavedJobCard, SavedJobList } from './host/saved.ts';
+import type { SavedJobCard, SavedJobList } from '../host/saved.ts';
 import { findJobEndings } from './job-endings.ts';
 
 const FAILED: SavedJobCard = {

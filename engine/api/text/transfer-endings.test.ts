@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Transfer } from './host/transfers.ts';
+import type { Transfer } from '../host/transfers.ts';
 import { findEndings } from './transfer-endings.ts';
 
 const RUNNING: Transfer = {

@@ -1,6 +1,6 @@
 /** The contract of each job: its request and its summary. Isomorphic and JSON-safe. */
-import type { ErrorCode } from './error.ts';
-import type { JobEvent, QueryExplanation, QueryMode } from './events.ts';
+import type { ErrorCode } from '../error.ts';
+import type { JobEvent, QueryExplanation, QueryMode } from '../events.ts';
 import type { MasterKeys } from './repositories.ts';
 import type { WorkspaceScope } from './workspace-scope.ts';
 

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { WindowEvent } from '../../../engine/api/events.ts';
-import { given } from '../../../engine/api/given.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
-import { fleetLinkUrl } from '../../fleet/fleet-link-url.ts';
-import type { WindowSummary } from '../../web/run-window.ts';
-import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import type { Output } from '../output/output.ts';
-import { ownCommand } from './saved/job-serve.ts';
+import type { WindowEvent } from '../../../../engine/api/events.ts';
+import { given } from '../../../../engine/api/given.ts';
+import { formatPlural } from '../../../../engine/api/text/numbers.ts';
+import { fleetLinkUrl } from '../../../fleet/fleet-link-url.ts';
+import type { WindowSummary } from '../../../web/run-window.ts';
+import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import type { Output } from '../../output/output.ts';
+import { ownCommand } from '../saved/job-serve.ts';
 
 /** The engine's transfers come to rest first; each may be in the middle of a request. */
 const GRACE_MS = 10_000;
@@ -33,7 +33,7 @@ export function addUiCommand(program: Command, host: CommandHost): void {
     .action((options: UiOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../web/run-window.ts')).runWindow(context, {
+          (await import('../../../web/run-window.ts')).runWindow(context, {
             opensBrowser: options.open,
             jobCommand: ownCommand(),
             fleetLinkUrl,

@@ -1,12 +1,17 @@
 import type { Command } from 'commander';
-import { DrayError } from '../../../engine/api/error.ts';
-import { given } from '../../../engine/api/given.ts';
-import { formatAffected, formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
-import type { RepairSummary } from '../../../engine/api/repair.ts';
-import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import { createBandwidthOption } from '../options/global-options.ts';
-import { printCheck } from '../output/check-lines.ts';
+import { DrayError } from '../../../../engine/api/error.ts';
+import { given } from '../../../../engine/api/given.ts';
+import type { RepairSummary } from '../../../../engine/api/jobs/repair.ts';
+import {
+  formatAffected,
+  formatBytes,
+  formatCount,
+  formatPlural,
+} from '../../../../engine/api/text/numbers.ts';
+import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { createBandwidthOption } from '../../options/global-options.ts';
+import { printCheck } from '../../output/check-lines.ts';
 import { addDataOptions, type DataOptions, dataRequestOf } from './verify.ts';
 
 interface RepairOptions extends DataOptions {
@@ -33,7 +38,7 @@ export function addRepairCommand(program: Command, host: CommandHost): void {
           const { branch, dryRun } = options;
           if (commit !== undefined && branch === undefined)
             throw new DrayError('usage', 'A commit needs --branch NAME, the branch to make.');
-          return (await import('../../../engine/jobs/repair/repair.ts')).repair(context, {
+          return (await import('../../../../engine/jobs/repair/repair.ts')).repair(context, {
             ...given({ branch, commit, dryRun }),
             ...dataRequestOf(options),
           });

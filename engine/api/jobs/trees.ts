@@ -2,7 +2,7 @@
  * Requests and summaries of the jobs on plain trees: copy, sync, check and others. Isomorphic and JSON-safe,
  * like `jobs.ts`.
  */
-import type { ErrorCode } from './error.ts';
+import type { ErrorCode } from '../error.ts';
 import type { ConnectionFlags, RequestTotals } from './jobs.ts';
 
 /**

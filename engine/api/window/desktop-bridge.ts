@@ -1,4 +1,4 @@
-import type { AccessKeys } from './host/remotes.ts';
+import type { AccessKeys } from '../host/remotes.ts';
 
 /**
  * The whole of what the desktop app adds to its window, as `window.dray`. The renderer has neither Node nor

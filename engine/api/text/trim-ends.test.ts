@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countScans } from '../base/count-scans.fixture.ts';
+import { countScans } from '../../base/count-scans.fixture.ts';
 import { trimEnd, trimStart } from './trim-ends.ts';
 
 describe('trimming', () => {

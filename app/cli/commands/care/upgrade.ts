@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { given } from '../../../engine/api/given.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
-import type { UpgradeSummary } from '../../../engine/api/repositories.ts';
-import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { compressOption } from '../options/compress-option.ts';
-import { addExamples } from '../options/examples.ts';
+import { given } from '../../../../engine/api/given.ts';
+import type { UpgradeSummary } from '../../../../engine/api/jobs/repositories.ts';
+import { formatPlural } from '../../../../engine/api/text/numbers.ts';
+import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
+import { compressOption } from '../../options/compress-option.ts';
+import { addExamples } from '../../options/examples.ts';
 
 interface UpgradeOptions {
   readonly compress?: 'auto' | 'off' | 'max';
@@ -21,7 +21,7 @@ export function addUpgradeCommand(program: Command, host: CommandHost): void {
     .action((options: UpgradeOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/remotes/upgrade.ts')).upgrade(
+          (await import('../../../../engine/jobs/remotes/upgrade.ts')).upgrade(
             context,
             given({ compression: options.compress }),
           ),

@@ -114,7 +114,7 @@ it('reads few segments for a folder among many, and a pack once for all its file
   await initWorkspace(work, { remoteUrl: url });
   await push(work, {});
   await using gateway = await startDrayGateway({
-    parameters: [`data=${url}`, '--anonymous'],
+    parameters: [`data=${url}`, '--anonymous', '--explain'],
     home: sandbox.path('home'),
     environment,
   });
@@ -156,7 +156,7 @@ it('reads ahead of a client that reads a large file in order', async () => {
   await initWorkspace(work, { remoteUrl: url });
   await push(work, {});
   await using gateway = await startDrayGateway({
-    parameters: [`data=${url}`, '--anonymous'],
+    parameters: [`data=${url}`, '--anonymous', '--explain'],
     home: sandbox.path('home'),
     environment,
   });

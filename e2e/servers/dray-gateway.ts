@@ -37,6 +37,7 @@ export async function startDrayGateway({
   });
   let stdout = '';
   let stderr = '';
+  let isReady = false;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.stderr.on('data', (text) => {
     stderr += text;
@@ -45,8 +46,11 @@ export async function startDrayGateway({
     void ended.then(() => reject(new Error(`The gateway ended: ${stdout}${stderr}`)));
     child.stdout.on('data', (text) => {
       stdout += text;
+      if (isReady) return;
       const line = stdout.split('\n').find((each) => each.includes('"type":"gateway"'));
-      if (line?.endsWith('}')) resolve(JSON.parse(line));
+      if (!line?.endsWith('}')) return;
+      isReady = true;
+      resolve(JSON.parse(line));
     });
   });
   return {

@@ -79,7 +79,7 @@ export class Bucket {
   /** Undefined if no ref is the beginning of the key. Of two refs `a` and `a/b` the shorter wins. */
   async locate(key: string): Promise<Located | undefined> {
     for await (const ref of this.#candidates(key)) {
-      const found = await this.#commits.fetch(ref);
+      const found = this.#commits.get(ref) ?? (await this.#commits.fetch(ref));
       if (found?.hash)
         return { version: await this.#versions.open(found.hash), ref, path: key.slice(ref.length + 1) };
     }

@@ -3,7 +3,7 @@
  * machine: it is looked for among the paths of a commit.
  */
 import { randomBytes } from 'node:crypto';
-import { once, setMaxListeners } from 'node:events';
+import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -79,30 +79,29 @@ interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
-  /** Fires when the client is gone. */
+  /** Fires when the client is gone, and when the gateway ends. */
   readonly signal: AbortSignal;
+  /** Of the body, as its header says. */
+  bytes: number;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await loadContentTypes();
-  const ending = new AbortController();
-  setMaxListeners(0, ending.signal);
   const server = await createServer(options.tls);
   server.maxConnections = CONNECTIONS_MAX;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    void serve(options, request, response, ending.signal);
+    void serve(options, request, response);
   });
   // A body is never wanted, so no client is asked to send one.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    void serve(options, request, response, ending.signal);
+    void serve(options, request, response);
   });
   server.listen(options.port, options.host);
   await once(server, 'listening');
   return {
     address: server.address() as AddressInfo,
     async [Symbol.asyncDispose]() {
-      ending.abort();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
@@ -121,7 +120,6 @@ async function serve(
   options: GatewayOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  ending: AbortSignal,
 ): Promise<void> {
   const began = performance.now();
   const gone = new AbortController();
@@ -131,11 +129,10 @@ async function serve(
   const call: Call = {
     request,
     response,
-    requestId: randomBytes(8).toString('hex').toUpperCase(),
-    signal: AbortSignal.any([gone.signal, ending]),
+    requestId: nextRequestId(),
+    signal: gone.signal,
+    bytes: 0,
   };
-  response.setHeader('x-amz-request-id', call.requestId);
-  response.setHeader('server', 'Dray');
   const { around = (work) => work() } = options;
   await around(async () => {
     try {
@@ -149,17 +146,32 @@ async function serve(
       method,
       path: url.split('?', 1)[0]!,
       status: response.statusCode,
-      bytes: Number(response.getHeader('content-length') ?? 0),
+      bytes: call.bytes,
       ms: performance.now() - began,
     });
   });
 }
 
-function fail(
-  { onFailure }: GatewayOptions,
-  { request, requestId, response, signal }: Call,
-  error: unknown,
-): void {
+const PROCESS_ID = randomBytes(4).toString('hex').toUpperCase();
+let requestsSoFar = 0;
+
+function nextRequestId(): string {
+  requestsSoFar += 1;
+  return PROCESS_ID + requestsSoFar.toString(16).toUpperCase().padStart(8, '0');
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** As a list, which Node sends as it is. A response that holds headers one by one takes longer. */
+function writeHead(call: Call, status: number, headers: Headers = {}): ServerResponse {
+  const list = ['x-amz-request-id', call.requestId, 'server', 'Dray'];
+  for (const [name, value] of Object.entries(headers)) list.push(name, value);
+  call.bytes = Number(headers['content-length'] ?? 0);
+  return call.response.writeHead(status, list);
+}
+
+function fail({ onFailure }: GatewayOptions, call: Call, error: unknown): void {
+  const { request, requestId, response, signal } = call;
   const known = asS3Error(error);
   if (signal.aborted) return;
   if (!known || known.status === 500) onFailure(error);
@@ -167,17 +179,16 @@ function fail(
   if (response.headersSent) return void response.destroy();
   const shown = known ?? new S3Error('InternalError', 'The gateway has a fault. Its log says more.');
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  for (const [name, value] of Object.entries(shown.headers)) response.setHeader(name, value);
-  // What is left of a body that nobody reads would be taken for the next request.
-  if (!isRead) response.setHeader('connection', 'close');
   const text = errorDocument(shown, request.url?.split('?', 1)[0] ?? '', requestId);
-  sendXml(response, shown.status, text, request.method === 'HEAD');
+  // What is left of a body that nobody reads would be taken for the next request.
+  sendXml(call, shown.status, text, isRead ? shown.headers : { ...shown.headers, connection: 'close' });
 }
 
-function sendXml(response: ServerResponse, status: number, text: string, isHead = false): void {
+function sendXml(call: Call, status: number, text: string, headers: Headers = {}): void {
   const bytes = Buffer.from(text);
-  response.writeHead(status, { 'content-type': 'application/xml', 'content-length': bytes.length });
-  response.end(isHead ? undefined : bytes);
+  const own = { 'content-type': 'application/xml', 'content-length': String(bytes.length) };
+  const response = writeHead(call, status, { ...headers, ...own });
+  response.end(call.request.method === 'HEAD' ? undefined : bytes);
 }
 
 async function answer(options: GatewayOptions, call: Call): Promise<void> {
@@ -188,25 +199,25 @@ async function answer(options: GatewayOptions, call: Call): Promise<void> {
   const path = mark < 0 ? url : url.slice(0, mark);
   const query = mark < 0 ? '' : url.slice(mark + 1);
   if (!path.startsWith('/')) throw new S3Error('InvalidURI', 'The URI must be a path.');
-  if (keys) checkSignature({ method, path, query, headers }, keys, clock.nowMs());
+  const pairs = queryPairs(query);
+  if (keys) checkSignature({ method, path, query, headers }, keys, clock.nowMs(), pairs);
   else checkHost(host);
   if (method !== 'GET' && method !== 'HEAD')
     throw new S3Error('AccessDenied', 'This endpoint is read-only: push to the repository with Dray.');
-  const parameters = new Map(queryPairs(query));
+  const parameters = new Map(pairs);
   const [bucketName, key] = split(buckets, decodeUri(path), host);
-  if (bucketName === '' && key === '') return sendXml(call.response, 200, listBuckets(buckets));
+  if (bucketName === '' && key === '') return sendXml(call, 200, listBuckets(buckets));
   const bucket = buckets.get(bucketName);
   if (!bucket) throw new S3Error('NoSuchBucket', `There is no bucket ${bucketName}.`);
   for (const name of parameters.keys())
     if (!KNOWN_PARAMETERS.has(name) && !/^(?:x-amz-|response-)/i.test(name))
       throw new S3Error('NotImplemented', `This endpoint does not know the parameter ${name}.`);
   if (key !== '') return answerKey(call, bucket, key, parameters);
-  if (method === 'HEAD') return void call.response.writeHead(200, { 'x-amz-bucket-region': REGION }).end();
-  if (parameters.has('location'))
-    return sendXml(call.response, 200, `${XML}<LocationConstraint ${NAMESPACE}/>`);
+  if (method === 'HEAD') return void writeHead(call, 200, { 'x-amz-bucket-region': REGION }).end();
+  if (parameters.has('location')) return sendXml(call, 200, `${XML}<LocationConstraint ${NAMESPACE}/>`);
   if (parameters.has('versioning'))
-    return sendXml(call.response, 200, `${XML}<VersioningConfiguration ${NAMESPACE}/>`);
-  sendXml(call.response, 200, await answerList(bucket, parameters));
+    return sendXml(call, 200, `${XML}<VersioningConfiguration ${NAMESPACE}/>`);
+  sendXml(call, 200, await answerList(bucket, parameters));
 }
 
 /** A page of the web that calls its own name this machine could otherwise read what needs no signature. */
@@ -234,25 +245,26 @@ function split(
 }
 
 async function answerKey(
-  { request, response, signal }: Call,
+  call: Call,
   bucket: Bucket,
   key: string,
   parameters: ReadonlyMap<string, string>,
 ): Promise<void> {
+  const { request, response, signal } = call;
   if (Buffer.byteLength(key) > KEY_BYTES_MAX) throw new S3Error('KeyTooLongError', 'The key is too long.');
   const located = await bucket.locate(key);
   const entry = located && (await located.version.find(located.path, { signal }));
   if (!located || !entry || entry.kind === 'link') throw new S3Error('NoSuchKey', `There is no key ${key}.`);
   const { headers, range, status } = answerObject(located.path, entry, request.headers, parameters);
   if (request.method === 'HEAD' || !range || entry.kind !== 'file' || range.start === range.end) {
-    response.writeHead(status, headers).end();
+    writeHead(call, status, headers).end();
     return;
   }
   await sendFile(response, located, {
     entry,
     range,
     signal,
-    head: () => response.writeHead(status, headers),
+    head: () => writeHead(call, status, headers),
   });
 }
 

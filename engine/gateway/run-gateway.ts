@@ -48,7 +48,7 @@ const DECODED_BYTES = COMPRESSED_CONTENT_BYTES_MAX;
  * @throws `usage`, `notFound`, `io` and the errors of the stores, before it starts
  */
 export async function runGateway(context: JobContext, request: GatewayRequest): Promise<GatewaySummary> {
-  const { host = '127.0.0.1', isAnonymous = false, port = GATEWAY_PORT } = request;
+  const { explain = false, host = '127.0.0.1', isAnonymous = false, port = GATEWAY_PORT } = request;
   checkOpenness(request, host);
   const named = namesOf(context, request.repositories);
   const tls = await certificateFor(context, { tls: request.tls ?? 'off' });
@@ -85,9 +85,10 @@ export async function runGateway(context: JobContext, request: GatewayRequest): 
     clock: systemClock,
     ...(keys && { keys: keys.pair }),
     ...(tls && { tls }),
-    around: (work) => upstream.run({ count: 0 }, work),
+    ...(explain && { around: (work) => upstream.run({ count: 0 }, work) }),
     onAnswer: (answer) => {
       requests += 1;
+      if (!explain) return;
       context.emit({ type: 'gatewayAnswer', ...answer, upstream: upstream.getStore()?.count ?? 0 });
     },
     onFailure: (error) => {

@@ -45,6 +45,8 @@ export interface GatewayRequest {
   readonly isAnonymous?: boolean;
   /** The bound of the cache on the disk, for each repository. 0: none. Default 1 GiB. */
   readonly cacheBytes?: number;
+  /** An event for each answer. */
+  readonly explain?: boolean;
 }
 
 export interface GatewaySummary {

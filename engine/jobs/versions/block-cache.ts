@@ -44,6 +44,9 @@ export function withBlockCache(
   };
 }
 
+/** Most small reads have their answer at once; a promise for each would take longer than the answer. */
+type MaybeLater<T> = T | Promise<T>;
+
 class BlockCache {
   readonly #store: ObjectStore;
   readonly #file: BlockCacheFile | undefined;
@@ -70,14 +73,14 @@ class BlockCache {
   ): Promise<ObjectBytes | undefined> {
     const first = Math.floor(start / BLOCK_BYTES);
     const last = Math.floor((end - 1) / BLOCK_BYTES);
-    const wanted: Promise<CachedBlock | undefined>[] = [];
-    const partOf = (at: number) => ({
+    const wanted: MaybeLater<CachedBlock | undefined>[] = [];
+    const within = (at: number) => ({
       start: Math.max(0, start - at * BLOCK_BYTES),
       end: Math.min(BLOCK_BYTES, end - at * BLOCK_BYTES),
     });
     if (isAgain) for (let at = first; at <= last; at += 1) this.#forget(idOf(key, at));
     for (let at = first; at <= last; ) {
-      const known = this.#find(key, at, partOf(at));
+      const known = this.#find(key, at, within(at));
       if (known) {
         wanted.push(known);
         at += 1;
@@ -87,9 +90,12 @@ class BlockCache {
       do at += 1;
       while (at <= last && at - from < RUN_BLOCKS_MAX && !this.#has(idOf(key, at)));
       const fetched = this.#fetch(key, from, at);
-      wanted.push(...fetched.map((block, index) => cut(block, partOf(from + index))));
+      wanted.push(...fetched.map((block, index) => cut(block, within(from + index))));
     }
-    const blocks = await orAborted(Promise.all(wanted), signal);
+    const blocks = wanted.some((block) => block instanceof Promise)
+      ? await orAborted(Promise.all(wanted), signal)
+      : (wanted as (CachedBlock | undefined)[]);
+
     const bytes: Uint8Array[] = [];
     let info: ObjectInfo | undefined;
     for (const block of blocks) {
@@ -110,16 +116,16 @@ class BlockCache {
   }
 
   /** From the file only the part is read, because many small reads would each decrypt a block. */
-  #find(key: RemoteKey, at: number, part: BlockPart): Promise<CachedBlock | undefined> | undefined {
+  #find(key: RemoteKey, at: number, part: BlockPart): MaybeLater<CachedBlock | undefined> {
     const id = idOf(key, at);
     const kept = this.#memory.get(id);
-    if (kept) return cut(Promise.resolve(kept), part);
+    if (kept) return partOf(kept, part);
     const running = this.#running.get(id);
     if (running) return cut(running, part);
     if (!this.#file?.has(id)) return undefined;
-    return this.#file
-      .read(id, part)
-      .then((found) => found ?? cut(this.#running.get(id) ?? this.#fetch(key, at, at + 1)[0]!, part));
+    const found = this.#file.read(id, part);
+    if (!(found instanceof Promise)) return found;
+    return found.then((read) => read ?? cut(this.#running.get(id) ?? this.#fetch(key, at, at + 1)[0]!, part));
   }
 
   /** Blocks from one number to another, by one request. */
@@ -148,10 +154,14 @@ class BlockCache {
 
 async function cut(
   block: Promise<CachedBlock | undefined>,
-  { end, start }: BlockPart,
+  part: BlockPart,
 ): Promise<CachedBlock | undefined> {
   const found = await block;
-  return found && { bytes: found.bytes.subarray(start, end), info: found.info };
+  return found && partOf(found, part);
+}
+
+function partOf({ bytes, info }: CachedBlock, { end, start }: BlockPart): CachedBlock {
+  return { bytes: bytes.subarray(start, end), info };
 }
 
 /** A copy if many came together, so that a block in memory does not hold all of them. */

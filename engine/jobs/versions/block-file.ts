@@ -3,8 +3,8 @@
  * once it is open, so nothing stays after a kill. Blocks are encrypted by a key that only this process has,
  * because the content of an encrypted repository must not lie on the disk.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
@@ -27,8 +27,10 @@ export interface BlockPart {
 /** Its bound is that of `bytes` and blocks; it grows as it is used. */
 export interface BlockCacheFile {
   has(id: string): boolean;
-  /** A part of the block. Undefined if it was replaced meanwhile, or cannot be read. */
-  read(id: string, part: BlockPart): Promise<CachedBlock | undefined>;
+  /**
+   * A part of the block, at once if it is small. Undefined if it was replaced meanwhile, or cannot be read.
+   */
+  read(id: string, part: BlockPart): CachedBlock | undefined | Promise<CachedBlock | undefined>;
   /** In the background. A file that cannot be written, as on a full disk, is given up. */
   write(id: string, block: CachedBlock): void;
   delete(id: string): void;
@@ -39,6 +41,11 @@ export interface BlockCacheFile {
 
 /** Writes in flight. More are left out: a cache may forget. */
 const WRITES_MAX = 8;
+/**
+ * Read at once. The system has what was written lately in memory, and for a few KiB the way through a thread
+ * takes ten times as long as the read (measured: 90 and 9 microseconds on two busy cores).
+ */
+const READ_NOW_BYTES_MAX = 64 * 1024;
 const CIPHER = 'aes-256-ctr';
 const CIPHER_BYTES = 16;
 
@@ -51,7 +58,7 @@ interface Slot {
 
 /** @param folder It is made if it is missing. @throws `io` */
 export async function openBlockFile(folder: string, bytesMax: number): Promise<BlockCacheFile> {
-  const key = randomBytes(32);
+  const key = createSecretKey(randomBytes(32));
   const own = makeFolder(folder);
   const path = join(own, 'blocks');
   const file = await open(path, 'wx+', 0o600);
@@ -63,7 +70,7 @@ export async function openBlockFile(folder: string, bytesMax: number): Promise<B
 
 class Blocks implements BlockCacheFile {
   readonly #file: FileHandle;
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
   readonly #onClosed: () => void;
   readonly #slots: LRUCache<string, Slot>;
   readonly #free: number[] = [];
@@ -72,7 +79,7 @@ class Blocks implements BlockCacheFile {
   readonly #slotsMax: number;
   #isOff = false;
 
-  constructor(file: FileHandle, key: Buffer, slotsMax: number, onClosed: () => void) {
+  constructor(file: FileHandle, key: KeyObject, slotsMax: number, onClosed: () => void) {
     this.#file = file;
     this.#key = key;
     this.#slotsMax = slotsMax;
@@ -84,21 +91,32 @@ class Blocks implements BlockCacheFile {
     return !this.#isOff && this.#slots.has(id);
   }
 
-  async read(id: string, { end, start }: BlockPart): Promise<CachedBlock | undefined> {
+  read(id: string, { end, start }: BlockPart): CachedBlock | undefined | Promise<CachedBlock | undefined> {
     const slot = this.#slots.get(id);
     if (!slot) return undefined;
     // The cipher counts units of 16 bytes, so it can begin at any of them.
     const from = start - (start % CIPHER_BYTES);
     const sizeBytes = Math.max(0, Math.min(end, slot.sizeBytes) - from);
     const sealed = Buffer.allocUnsafeSlow(sizeBytes);
-    const isRead = this.#file.read(sealed, 0, sizeBytes, slot.number * BLOCK_BYTES + from).then(
-      ({ bytesRead }) => bytesRead === sizeBytes,
-      () => false,
+    const at = slot.number * BLOCK_BYTES + from;
+    const open = () => {
+      const decipher = createDecipheriv(CIPHER, this.#key, counterAt(slot.iv, from / CIPHER_BYTES));
+      return { bytes: decipher.update(sealed).subarray(start - from), info: slot.info };
+    };
+    if (sizeBytes <= READ_NOW_BYTES_MAX) return this.#readNow(sealed, at) ? open() : undefined;
+    return this.#file.read(sealed, 0, sizeBytes, at).then(
+      // If another block took the slot meanwhile, these may be its bytes.
+      ({ bytesRead }) => (bytesRead === sizeBytes && this.#slots.peek(id) === slot ? open() : undefined),
+      () => undefined,
     );
-    // If another block took the slot meanwhile, these may be its bytes.
-    if (!(await isRead) || this.#slots.peek(id) !== slot) return undefined;
-    const decipher = createDecipheriv(CIPHER, this.#key, counterAt(slot.iv, from / CIPHER_BYTES));
-    return { bytes: decipher.update(sealed).subarray(start - from), info: slot.info };
+  }
+
+  #readNow(into: Buffer, at: number): boolean {
+    try {
+      return readSync(this.#file.fd, into, 0, into.length, at) === into.length;
+    } catch {
+      return false;
+    }
   }
 
   write(id: string, { bytes, info }: CachedBlock): void {

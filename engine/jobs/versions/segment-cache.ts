@@ -25,7 +25,8 @@ export function createSegmentCache(
     fetchMethod: (_hash, _stale, { context }) => read(context),
     ignoreFetchAbort: true,
   });
-  return async (segment) => (await cache.fetch(segment.hash, { context: segment }))!;
+  return async (segment) =>
+    cache.get(segment.hash) ?? (await cache.fetch(segment.hash, { context: segment }))!;
 }
 
 function rowsOf(entries: readonly Entry[]): number {

@@ -146,7 +146,8 @@ class SortedEntries {
   }
 
   async find(path: string, call: CallOptions): Promise<Entry | undefined> {
-    const [first] = await this.#segmentFrom({ path }, path, call);
+    const { entries, from } = await this.#segmentFrom({ path }, path, call);
+    const first = entries[from];
     return first?.path === path ? first : undefined;
   }
 
@@ -155,25 +156,33 @@ class SortedEntries {
    * prefix.
    */
   async runFrom(at: Position, prefix: string, call: CallOptions): Promise<readonly Entry[]> {
-    const run = await this.#segmentFrom(at, prefix, call);
-    const end = firstIndexWhere(run, 0, ({ path }) => !path.startsWith(prefix));
-    return run.slice(0, end);
+    const { entries, from } = await this.#segmentFrom(at, prefix, call);
+    const end = firstIndexWhere(entries, from, ({ path }) => !path.startsWith(prefix));
+    return entries.slice(from, end);
   }
 
   /** Reads no segment whose bounds show that it has nothing for the prefix. */
-  async #segmentFrom(at: Position, prefix: string, call: CallOptions): Promise<readonly Entry[]> {
+  async #segmentFrom(at: Position, prefix: string, call: CallOptions): Promise<Run> {
     const { manifest } = this.#commit;
-    if (manifest.kind === 'inline') return entriesFrom(manifest.entries, at);
+    if (manifest.kind === 'inline') return runIn(manifest.entries, at);
     const { segments } = manifest;
     const segment = segments[firstIndexWhere(segments, 0, ({ last }) => isReached(last, at))];
-    if (!segment) return [];
+    if (!segment) return NOTHING;
     const isPast = comparePaths(segment.first, prefix) > 0 && !segment.first.startsWith(prefix);
-    return isPast ? [] : entriesFrom(await this.#readSegment(segment, call), at);
+    return isPast ? NOTHING : runIn(await this.#readSegment(segment, call), at);
   }
 }
 
-function entriesFrom(entries: readonly Entry[], at: Position): readonly Entry[] {
-  return entries.slice(firstIndexWhere(entries, 0, ({ path }) => isReached(path, at)));
+/** The entries of a segment, and the index of the first one that is meant. */
+interface Run {
+  readonly entries: readonly Entry[];
+  readonly from: number;
+}
+
+const NOTHING: Run = { entries: [], from: 0 };
+
+function runIn(entries: readonly Entry[], at: Position): Run {
+  return { entries, from: firstIndexWhere(entries, 0, ({ path }) => isReached(path, at)) };
 }
 
 function isReached(path: string, { path: from, skips }: Position): boolean {

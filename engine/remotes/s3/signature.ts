@@ -57,6 +57,7 @@ export function withoutSpareSpaces(value: string): string {
 
 /** Percent-encodes all but the unreserved characters of RFC 3986, as the signature wants it. */
 export function encodeUri(text: string): string {
+  if (/^[\w.~-]*$/.test(text)) return text;
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -52,9 +52,10 @@ export function addGatewayCommand(program: Command, host: CommandHost): void {
               isInsecure: options.insecure,
               isAnonymous: options.anonymous,
               cacheBytes: options.cacheSize,
+              explain: options.explain,
             }),
           }),
-        view: createView(options),
+        view: VIEW,
       }),
     );
   addExamples(command, [
@@ -64,15 +65,13 @@ export function addGatewayCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-function createView({ explain }: GatewayOptions): CommandView<GatewaySummary> {
-  return {
-    onEvent: (event, output) => {
-      if (event.type === 'gateway') printGateway(event, output);
-      if (event.type === 'gatewayAnswer' && explain) output.note(formatAnswer(event));
-    },
-    onSummary: ({ requests }, output) => output.note(`Stopped after ${formatPlural(requests, 'request')}.`),
-  };
-}
+const VIEW: CommandView<GatewaySummary> = {
+  onEvent: (event, output) => {
+    if (event.type === 'gateway') printGateway(event, output);
+    if (event.type === 'gatewayAnswer') output.note(formatAnswer(event));
+  },
+  onSummary: ({ requests }, output) => output.note(`Stopped after ${formatPlural(requests, 'request')}.`),
+};
 
 function printGateway(event: GatewayEvent, output: Output): void {
   const { accessKeyId, buckets, fingerprint, keptIn, secretAccessKey, url } = event;

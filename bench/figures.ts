@@ -32,7 +32,7 @@ import {
   WHOLE_RUN_FILE,
   writeFigures,
 } from './page/figures-file.ts';
-import { readFleetFigures } from './page/fleet-section.ts';
+import { readFleetFigures, readSubjectFigures } from './page/fleet-section.ts';
 import { REASONS } from './page/reasons.ts';
 import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './page/report.ts';
 import { type Figures, PREPARING_FAILED, type ScenarioResult } from './page/results.ts';
@@ -66,12 +66,8 @@ async function showResults(scenarios: readonly Scenario[]): Promise<void> {
   const sessions = await readSessions(FIGURES_FOLDER);
   const window = await readWindowFigures();
   const fleet = await readFleetFigures(FIGURES_FOLDER);
-  const compression = await readFleetFigures(FIGURES_FOLDER, 'compression');
-  const encryption = await readFleetFigures(FIGURES_FOLDER, 'encryption');
-  const collection = await readFleetFigures(FIGURES_FOLDER, 'collection');
-  const partial = await readFleetFigures(FIGURES_FOLDER, 'partial');
-  const stored = { compression, encryption, collection, partial };
-  const files = renderResults({ sessions, reasons: REASONS, known: scenarios, window, fleet, ...stored });
+  const subjects = await readSubjectFigures(FIGURES_FOLDER);
+  const files = renderResults({ sessions, reasons: REASONS, known: scenarios, window, fleet, subjects });
   await writeResults(files);
   console.log([...files.keys()].map((file) => `bench/${file}`).join('\n'));
 }

@@ -27,10 +27,30 @@ export interface FleetTarget {
   readonly isMet: boolean | null;
 }
 
+/** Subjects whose programs are apart from `npm run bench`, in the order of the page, with their headings. */
+const HEADINGS = {
+  compression: 'Compression',
+  encryption: 'Encryption',
+  collection: 'Collection',
+  partial: 'A part of a dataset',
+  gateway: 'The gateway',
+} as const;
+
+/** By their headings. */
+export type SubjectFigures = ReadonlyMap<string, readonly FleetFigure[]>;
+
+export async function readSubjectFigures(folder: string): Promise<SubjectFigures> {
+  const subjects = Object.keys(HEADINGS) as (keyof typeof HEADINGS)[];
+  const read = subjects.map(
+    async (subject) => [HEADINGS[subject], await readFleetFigures(folder, subject)] as const,
+  );
+  return new Map(await Promise.all(read));
+}
+
 /** All figures of the folder and the subject, in the order of the page. */
 export async function readFleetFigures(
   folder: string,
-  subject: 'collection' | 'compression' | 'encryption' | 'fleet' | 'partial' = 'fleet',
+  subject: keyof typeof HEADINGS | 'fleet' = 'fleet',
 ): Promise<readonly FleetFigure[]> {
   const names = (await readdir(join(folder, subject))).filter((name) => name.endsWith('.json'));
   const figures = await Promise.all(

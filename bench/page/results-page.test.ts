@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createScenarios } from '../scenarios/scenarios.ts';
 import { FIGURES_FOLDER, readSessions, type Session } from './figures-file.ts';
-import { type FleetFigure, readFleetFigures } from './fleet-section.ts';
+import { type FleetFigure, readFleetFigures, readSubjectFigures } from './fleet-section.ts';
 import { findReasonGaps, REASONS } from './reasons.ts';
 import type { EntrantKind, EntrantResult, MeasuredRun, ScenarioResult, Target } from './results.ts';
 import { PLOTS_FOLDER, renderResults } from './results-page.ts';
@@ -61,12 +61,8 @@ describe('The committed results page', () => {
     const known = createScenarios({ isQuick: false });
     const window = await readWindowFigures();
     const fleet = await readFleetFigures(FIGURES_FOLDER);
-    const compression = await readFleetFigures(FIGURES_FOLDER, 'compression');
-    const encryption = await readFleetFigures(FIGURES_FOLDER, 'encryption');
-    const collection = await readFleetFigures(FIGURES_FOLDER, 'collection');
-    const partial = await readFleetFigures(FIGURES_FOLDER, 'partial');
-    const stored = { compression, encryption, collection, partial };
-    const files = renderResults({ sessions, reasons: REASONS, known, window, fleet, ...stored });
+    const subjects = await readSubjectFigures(FIGURES_FOLDER);
+    const files = renderResults({ sessions, reasons: REASONS, known, window, fleet, subjects });
     for (const [path, text] of files)
       expect(readFileSync(join(FOLDER, path), 'utf8') === text, path).toBe(true);
     const plots = readdirSync(join(FOLDER, PLOTS_FOLDER)).map((name) => `${PLOTS_FOLDER}/${name}`);

@@ -4,7 +4,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatDuration, formatPlural } from '../../engine/api/text/numbers.ts';
 import { type Session, WHOLE_RUN } from './figures-file.ts';
-import { type FleetFigure, formatFigureSection, formatFleetSection } from './fleet-section.ts';
+import {
+  type FleetFigure,
+  formatFigureSection,
+  formatFleetSection,
+  type SubjectFigures,
+} from './fleet-section.ts';
 import { mayHaveReason, type Reasons, reasonKeyOf } from './reasons.ts';
 import { formatEnvironment, formatMarkdownTable, formatScenario } from './report.ts';
 import { type EntrantResult, PREPARING_FAILED, type Verdict } from './results.ts';
@@ -32,25 +37,12 @@ export interface Results {
   readonly known: KnownScenarios;
   readonly window?: WindowFigures | undefined;
   readonly fleet: readonly FleetFigure[];
-  readonly compression?: readonly FleetFigure[];
-  readonly encryption?: readonly FleetFigure[];
-  readonly collection?: readonly FleetFigure[];
-  readonly partial?: readonly FleetFigure[];
+  readonly subjects?: SubjectFigures;
 }
 
 /** Returns the files by path below `bench/`, equal for equal figures. */
 export function renderResults(results: Results): ReadonlyMap<string, string> {
-  const {
-    collection = [],
-    compression = [],
-    encryption = [],
-    fleet,
-    known,
-    partial = [],
-    reasons,
-    sessions,
-    window,
-  } = results;
+  const { fleet, known, reasons, sessions, subjects = new Map(), window } = results;
   const rows = collectRows(sessions, known);
   const groups = groupRows(rows);
   const plots = drawPlots(groups);
@@ -62,10 +54,7 @@ export function renderResults(results: Results): ReadonlyMap<string, string> {
     ...formatIntroduction(rows, used.find(isWhole)),
     ...groups.flatMap((group) => formatGroup(group, plots.get(group) ?? [], used, reasons)),
     ...(window ? formatWindowSection(window) : []),
-    ...formatFigureSection('Compression', compression),
-    ...formatFigureSection('Encryption', encryption),
-    ...formatFigureSection('Collection', collection),
-    ...formatFigureSection('A part of a dataset', partial),
+    ...[...subjects].flatMap(([heading, figures]) => formatFigureSection(heading, figures)),
     ...formatFleetSection(fleet),
     ...formatSessions(used),
     ...formatRepetition(),

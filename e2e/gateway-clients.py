@@ -89,8 +89,43 @@ def read_pyarrow(endpoint, ref):
     return pyarrow.compute.sum(table["value"]).as_py()
 
 
+def duckdb_with_httpfs():
+    import pathlib
+
+    import duckdb
+    import duckdb_extension_httpfs
+
+    (package,) = duckdb_extension_httpfs.__path__
+    (extension,) = pathlib.Path(package).glob("**/httpfs.duckdb_extension")
+    connection = duckdb.connect()
+    connection.execute(f"INSTALL '{extension}'")
+    return connection
+
+
+def read_duckdb(endpoint, ref):
+    scheme, _, host = endpoint.partition("://")
+    connection = duckdb_with_httpfs()
+    key, secret = os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"]
+    connection.execute("LOAD httpfs")
+    connection.execute(
+        f"CREATE SECRET (TYPE s3, KEY_ID '{key}', SECRET '{secret}', ENDPOINT '{host}', "
+        f"URL_STYLE 'path', USE_SSL {scheme == 'https'})"
+    )
+    (total,) = connection.execute(
+        f"SELECT sum(value)::BIGINT FROM read_parquet('s3://data/{ref}/table/*.parquet')"
+    ).fetchone()
+    return total
+
+
+def run_sql(text):
+    """The rows of the last statement."""
+    return len(duckdb_with_httpfs().execute(text).fetchall())
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "write":
+    if sys.argv[1] == "sql":
+        print(run_sql(sys.argv[2]))
+    elif sys.argv[1] == "write":
         write(sys.argv[2], int(sys.argv[3]))
     else:
         print(json.dumps(globals()[f"read_{sys.argv[1]}"](*sys.argv[2:])))

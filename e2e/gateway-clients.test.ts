@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -15,6 +15,7 @@ import { tag } from '../engine/jobs/history/refs.ts';
 import { push } from '../engine/jobs/push/push.ts';
 import { initWorkspace } from '../engine/jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { type SnippetKind, snippetOf } from '../renderer/screens/versions/s3-snippets.ts';
 import { type GatewayProcess, startDrayGateway } from './servers/dray-gateway.ts';
 import { findPythonClients } from './servers/python-clients.ts';
 
@@ -29,8 +30,7 @@ const run = promisify(execFile);
 const clients = await findPythonClients();
 const peers = await Promise.all([findPeer('aws'), findPeer('s5cmd'), findPeer('rclone')]);
 for (const peer of peers) if ('missing' in peer) console.log(`Without ${peer.name}: ${peer.missing}`);
-if ('missing' in clients) console.log(`Without boto3, s3fs, pandas and pyarrow: ${clients.missing}`);
-console.log('Without DuckDB: its httpfs comes from a server of its own, which these tests do not ask.');
+if ('missing' in clients) console.log(`Without boto3, s3fs, pandas, pyarrow and DuckDB: ${clients.missing}`);
 
 let sandbox: Sandbox;
 let gateway: GatewayProcess;
@@ -52,6 +52,7 @@ async function pushVersion(version: number): Promise<void> {
 beforeAll(async () => {
   sandbox = createSandbox();
   mkdirSync(sandbox.path('work'));
+  mkdirSync(sandbox.path('home', 'user'), { recursive: true });
   const work = testContext(sandbox.path('work'), { environment: PASSWORD });
   await initWorkspace(work, { remoteUrl: sandbox.path('store'), encrypt: true });
   await pushVersion(1);
@@ -82,7 +83,9 @@ async function etagOf(ref: string): Promise<string | undefined> {
   return (await askSigned(gateway.port, path, { accessKeyId, secretAccessKey })).headers.etag;
 }
 
-const PYTHON = ['boto3', 'pandas', 's3fs', 'pyarrow'];
+const PYTHON = ['boto3', 'pandas', 's3fs', 'pyarrow', 'duckdb'];
+/** They read no other columns. The others read blocks that are larger. */
+const BY_RANGES = new Set(['duckdb', 'pyarrow']);
 const BINARIES = ['aws', 's5cmd', 'rclone'] as const;
 
 describe.each([1, 2])('of the branch as version %i', (version) => {
@@ -106,8 +109,7 @@ describe.each([1, 2])('of the branch as version %i', (version) => {
       const { stdout } = await run(clients.python, [SCRIPT, name, gateway.url, ref], { env: environment });
       expect(JSON.parse(stdout), ref).toBe(sumOf(expected));
       const whole = PARTS * statSync(sandbox.path(`v${expected}`, 'table/part-0.parquet')).size;
-      // By ranges of files of which the column is a small part. The others read blocks that are larger.
-      if (name === 'pyarrow') expect(bytesSent() - bytesBefore).toBeLessThan(whole / 2);
+      if (BY_RANGES.has(name)) expect(bytesSent() - bytesBefore).toBeLessThan(whole / 2);
     }
   });
 
@@ -122,6 +124,50 @@ describe.each([1, 2])('of the branch as version %i', (version) => {
       await COPY[name](peer.path, ref, destination);
       expect(filesOf(destination)).toEqual(filesOf(sandbox.path(`v${expected}`)));
     }
+  });
+});
+
+/** As the window shows them, for a folder and for one of its files. */
+describe('the snippets of the window', () => {
+  const access = (key: string) => ({ command: '', endpoint: gateway.url, bucket: 'data', ref: 'v1', key });
+  const snippet = (kind: SnippetKind, key: string) => {
+    const { accessKeyId = '', secretAccessKey = '' } = gateway.event;
+    return snippetOf(kind, access(key), { accessKeyId, secretAccessKey });
+  };
+  const file = 'v1/table/part-0.parquet';
+  const content = () => readFileSync(sandbox.path('v1/table/part-0.parquet'));
+
+  it('read with boto3', async () => {
+    if ('missing' in clients) return expect.soft(console.log('Not tested: boto3.')).toBeUndefined();
+    const cwd = sandbox.path('boto3');
+    mkdirSync(cwd);
+    const python = (key: string) =>
+      run(clients.python, ['-c', snippet('python', key)], { cwd, env: { PATH: process.env.PATH } });
+    const { stdout } = await python('v1/table/');
+    expect(stdout.trim().split('\n')).toHaveLength(PARTS);
+    await python(file);
+    expect(readFileSync(join(cwd, 'part-0.parquet'))).toEqual(content());
+  });
+
+  it('read with DuckDB', async () => {
+    if ('missing' in clients) return expect.soft(console.log('Not tested: DuckDB.')).toBeUndefined();
+    for (const key of ['v1/', file]) {
+      const { stdout } = await run(clients.python, [SCRIPT, 'sql', snippet('duckdb', key)], {
+        env: environment,
+      });
+      expect(Number(stdout)).toBe(10);
+    }
+  });
+
+  it('read with rclone', async () => {
+    const peer = peers.find(({ name }) => name === 'rclone')!;
+    if ('missing' in peer) return expect.soft(console.log('Not tested: rclone.')).toBeUndefined();
+    const cwd = sandbox.path('rclone');
+    mkdirSync(cwd);
+    const env = { PATH: `${dirname(peer.path)}:${process.env.PATH}`, RCLONE_CONFIG: '/dev/null' };
+    for (const key of ['v1/table/', file]) await run('sh', ['-ec', snippet('rclone', key)], { cwd, env });
+    expect(readdirSync(join(cwd, 'table'))).toHaveLength(PARTS);
+    expect(readFileSync(join(cwd, 'part-0.parquet'))).toEqual(content());
   });
 });
 

@@ -13,6 +13,9 @@ const PACKAGES = [
   's3fs==2026.9.0',
   'pandas==3.1.1',
   'pyarrow==26.0.1',
+  // DuckDB's extension for S3, which it would otherwise load from a server of its own.
+  'duckdb==1.5.5',
+  'duckdb-extension-httpfs==1.5.5',
 ];
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 

@@ -55,6 +55,27 @@ describe('the cache of blocks', () => {
     expect(await store.read(absent, { range: { start: 0, end: 5 }, maxBytes: 5 })).toBeUndefined();
   });
 
+  it('reads an object as a whole once, unless it is larger than a block', async () => {
+    const file = await openBlockFile(sandbox.path('cache'), 100 * BLOCK_BYTES);
+    // Room for one in memory: the others go to the file.
+    const store = withBlockCache(inner, { file, memoryBytes: BLOCK_BYTES });
+    const keys = ['a', 'b', 'c'].map((name) => packKey(hashOfText(name) as Parameters<typeof packKey>[0]));
+    const contents = keys.map((_, at) => CONTENT.subarray(at, at + BLOCK_BYTES - 100 * at));
+    for (const [at, key] of keys.entries()) await inner.put(key, contents[at]!);
+    for (let turn = 0; turn < 3; turn += 1)
+      for (const [at, key] of keys.entries()) {
+        const [read] = await Promise.all([0, 1].map(() => store.read(key, { maxBytes: BLOCK_BYTES })));
+        expect(contents[at]!.equals(read!.bytes)).toBe(true);
+        await file.settled();
+      }
+    expect(reads).toHaveLength(keys.length);
+    await store.read(keys[0]!, { maxBytes: BLOCK_BYTES, isAgain: true });
+    expect(reads).toHaveLength(keys.length + 1);
+    for (let turn = 0; turn < 2; turn += 1) await store.read(KEY, { maxBytes: CONTENT.length });
+    expect(reads).toHaveLength(keys.length + 3);
+    await store.close();
+  });
+
   it('asks the store again after damage, and after a failure', async () => {
     const store = withBlockCache(inner);
     damaged = true;

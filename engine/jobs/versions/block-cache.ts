@@ -27,7 +27,7 @@ export interface BlockCacheOptions {
 
 const MEMORY_BYTES = 32 * 1024 * 1024;
 
-/** The store; ranges of its packs and objects come from the cache. */
+/** The store; ranges of its packs and objects, and small objects as a whole, come from the cache. */
 export function withBlockCache(
   store: ObjectStore,
   { file, memoryBytes = MEMORY_BYTES }: BlockCacheOptions = {},
@@ -35,8 +35,10 @@ export function withBlockCache(
   const cache = new BlockCache(store, file, memoryBytes);
   return {
     ...store,
-    read: (key, options) =>
-      options.range && isContentKey(key) ? cache.read(key, options, options.range) : store.read(key, options),
+    read(key, options) {
+      if (!isContentKey(key)) return store.read(key, options);
+      return options.range ? cache.read(key, options, options.range) : cache.readWhole(key, options);
+    },
     async close() {
       await store.close();
       await file?.close();
@@ -106,6 +108,31 @@ class BlockCache {
     return { bytes: joined(bytes), etag: info!.etag, info: info! };
   }
 
+  /** Such as a segment of a manifest. One that is larger than a block is not kept. */
+  async readWhole(
+    key: RemoteKey,
+    { isAgain, maxBytes, signal }: ReadOptions,
+  ): Promise<ObjectBytes | undefined> {
+    const id = idOf(key, 'whole');
+    if (isAgain) this.#forget(id);
+    const known =
+      this.#memory.get(id) ??
+      this.#running.get(id) ??
+      (this.#file?.has(id) ? this.#file.read(id, { start: 0, end: BLOCK_BYTES }) : undefined);
+    const found = await orAborted(Promise.resolve(known), signal);
+    const block =
+      found ?? (await orAborted(this.#running.get(id) ?? this.#fetchWhole(key, maxBytes), signal));
+    return block && { bytes: block.bytes, etag: block.info.etag, info: block.info };
+  }
+
+  #fetchWhole(key: RemoteKey, maxBytes: number): Promise<CachedBlock | undefined> {
+    const reading = this.#store.read(key, { maxBytes });
+    return this.#run(
+      idOf(key, 'whole'),
+      reading.then((read) => read && { bytes: read.bytes, info: read.info }),
+    );
+  }
+
   #has(id: string): boolean {
     return this.#memory.has(id) || this.#running.has(id) || (this.#file?.has(id) ?? false);
   }
@@ -142,7 +169,7 @@ class BlockCache {
   #run(id: string, reading: Promise<CachedBlock | undefined>): Promise<CachedBlock | undefined> {
     const running = reading
       .then((block) => {
-        if (block) this.#memory.set(id, block);
+        if (block && block.bytes.length <= BLOCK_BYTES) this.#memory.set(id, block);
         return block;
       })
       .finally(() => this.#running.delete(id));
@@ -181,6 +208,6 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(first.buffer, first.byteOffset, end - first.byteOffset);
 }
 
-function idOf(key: RemoteKey, at: number): string {
+function idOf(key: RemoteKey, at: number | 'whole'): string {
   return `${key}#${at}`;
 }

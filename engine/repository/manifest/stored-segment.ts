@@ -16,7 +16,7 @@ export async function readSegment(
 ): Promise<readonly Entry[]> {
   const key = segmentKey(segment.hash);
   const entries = await readChecked(
-    () => store.read(key, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES }),
+    (isAgain) => store.read(key, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES, isAgain }),
     ({ bytes }) => decodeSegment(segment.hash, bytes),
   );
   if (!entries) throw damaged(key, `${store.address} does not have it`);

@@ -101,6 +101,7 @@ export async function setUpPowerCuts(
     rmSync(on('restore/d1'), { recursive: true });
     rmSync(on('restore/large.bin'));
   });
+  await template('scope clear', 'widen', () => done('clone', store, on('widen'), '--only', 'd0/small-?'));
   await done('copy', work, `s3://${server.bucket}/tree`);
 
   const jobs: readonly PowerCutJob[] = [
@@ -137,6 +138,13 @@ export async function setUpPowerCuts(
       parameters: ['-C', on('restore'), 'restore', '.'],
       root: on('restore'),
       template: 'restore',
+      isWorkspace: true,
+    },
+    {
+      name: 'scope clear',
+      parameters: ['-C', on('widen'), 'scope', 'clear'],
+      root: on('widen'),
+      template: 'widen',
       isWorkspace: true,
     },
     {

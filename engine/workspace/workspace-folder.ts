@@ -82,6 +82,13 @@ const STATE = v.object({
       only: v.pipe(v.array(v.string()), v.minLength(1)),
       /** Files of this earlier scope may still have to be removed. Without a pattern: everything. */
       leaving: v.optional(v.array(v.string())),
+      /**
+       * Widenings that did not end: their files, as the commit has them, may be here, outside of the scope
+       * (jobs/scope/unfinished-widening.ts). `only` without a pattern: everything.
+       */
+      entering: v.optional(
+        v.array(v.object({ remote: v.string(), commit: COMMIT, only: v.array(v.string()) })),
+      ),
     }),
   ),
 });

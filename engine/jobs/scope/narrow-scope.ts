@@ -18,6 +18,7 @@ export async function narrowScope(run: ScopeRun, only: readonly string[]): Promi
   const { remote, session, words } = run;
   const { index, remoteName } = session;
   const leaving = wholeOf(session);
+  const { entering } = session.state.scope ?? {};
   session.state = withScope(session.state, leaving);
   if (remote) {
     const link = await linkRepository(session, remote.store, session.state.branch);
@@ -28,7 +29,7 @@ export async function narrowScope(run: ScopeRun, only: readonly string[]): Promi
   const { bytes, rows, unchanged } = findLeaving(session, only);
   const commit = session.state.bases[remoteName] as CommitHash | undefined;
   index.settings.base = undefined;
-  session.saveState(withScope(session.state, only, leaving ?? []));
+  session.saveState(withScope(session.state, only, { entering, leaving: [...(leaving ?? [])] }));
   const failed = commit ? await removePaths(session, { commit, words }, unchanged) : 0;
   index.transaction(() => {
     for (const path of rows) {
@@ -44,7 +45,7 @@ export async function narrowScope(run: ScopeRun, only: readonly string[]): Promi
     failed: done.failed + problems + failed,
   };
   if (failed > 0) return false;
-  session.state = withScope(session.state, only);
+  session.state = withScope(session.state, only, { entering });
   const { repository } = session.config.remotes[remoteName]!;
   if (repository !== undefined) index.settings.base = baseMark(session, repository, commit);
   session.saveState(session.state);

@@ -17,8 +17,15 @@ export interface ScopeRun {
   done: Pick<ScopeSummary, 'fetched' | 'downloadedBytes' | 'removed' | 'freedBytes' | 'failed'>;
 }
 
-export function withScope(state: WorkspaceState, only: Only, leaving?: readonly string[]): WorkspaceState {
+export type HeldScope = NonNullable<WorkspaceState['scope']>;
+
+export function withScope(
+  state: WorkspaceState,
+  only: Only,
+  { entering, leaving }: Pick<HeldScope, 'entering' | 'leaving'> = {},
+): WorkspaceState {
   const { scope: _, ...whole } = state;
   if (!only) return whole;
-  return { ...whole, scope: { only: [...only], ...(leaving ? { leaving: [...leaving] } : {}) } };
+  const unfinished = { ...(leaving ? { leaving } : {}), ...(entering ? { entering } : {}) };
+  return { ...whole, scope: { only: [...only], ...unfinished } };
 }

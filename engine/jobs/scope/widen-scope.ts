@@ -1,7 +1,7 @@
 /**
- * Fetches what enters the workspace's scope. The files come first and the state file last: until then they
- * are files outside of the scope, which no command touches. A file that is already at its path and equals the
- * base stays. Another one stops the command: nobody knows on which commit it is based, so a push of it could
+ * Fetches what enters the workspace's scope. The files come first and the scope last: until then they are
+ * files outside of it, which no command touches. A file that is already at its path and equals the base stays.
+ * One that an earlier run fetched is brought to the base (`unfinished-widening.ts`). Another one stops the command: nobody knows on which commit it is based, so a push of it could
  * undo what others did.
  */
 import { DrayError } from '../../api/error.ts';
@@ -10,6 +10,7 @@ import type { CommitHash, Entry } from '../../model/entry.ts';
 import type { Scope } from '../../model/scope.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
+import type { WorkspaceState } from '../../workspace/workspace-folder.ts';
 import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
 import { whileKept } from '../retention/forgotten.ts';
 import { type BaseCommit, baseMark, ensureBase, rememberBlob } from '../session/base-commit.ts';
@@ -24,6 +25,7 @@ import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { refreshIndex, reportProblems } from '../working-copy/refresh-index.ts';
 import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
 import { type Only, type ScopeRun, withScope } from './scope-run.ts';
+import { findOvertaken, stillEntering, withEntering } from './unfinished-widening.ts';
 
 /**
  * @returns False if a file could not be fetched; the scope is the old one then
@@ -36,24 +38,25 @@ export async function widenScope(run: ScopeRun, only: Only): Promise<boolean> {
   const link = await linkRepository(session, store, session.state.branch);
   await settleUnconfirmedPush(session, store, link);
   const base = await ensureBase(session, store, link);
-  const before = session.state;
   const held = scopeOf(session)!;
   const { commit, hash } = base;
+  const widening: Widening = { remote, link, base, held, before: session.state, only };
   try {
-    session.state = withScope(before, only);
+    session.state = withScope(session.state, only);
     if (commit && hash) {
-      const bring = () => bringIn(run, { remote, link, base, commit, hash, held });
+      const bring = () => bringIn(run, widening, { commit, hash });
       const failed = await whileKept(store, hash, bring, { signal: session.context.signal, isBase: true });
       if (failed > 0) {
-        session.state = before;
+        session.state = widening.before;
         return false;
       }
     }
     session.index.settings.base = baseMark(session, link.uuid, hash);
-    session.saveState(session.state);
+    const entering = stillEntering(widening.before, session.remoteName, only);
+    session.saveState(withScope(session.state, only, { entering }));
     return true;
   } catch (error) {
-    session.state = before;
+    session.state = widening.before;
     throw error;
   }
 }
@@ -62,28 +65,28 @@ interface Widening {
   readonly remote: OpenedRemote;
   readonly link: LinkedRepository;
   readonly base: BaseCommit;
-  readonly commit: Commit;
-  readonly hash: CommitHash;
   /** The scope until now. */
   readonly held: Scope;
+  readonly only: Only;
+  /** The state with the scope until now. */
+  before: WorkspaceState;
+}
+
+interface BaseOfAll {
+  readonly commit: Commit;
+  readonly hash: CommitHash;
 }
 
 /** @returns how many files failed */
-async function bringIn(run: ScopeRun, widening: Widening): Promise<number> {
+async function bringIn(run: ScopeRun, widening: Widening, ofBase: BaseOfAll): Promise<number> {
   const { session } = run;
-  const { base, commit, hash, link, remote } = widening;
+  const { link, remote } = widening;
+  const { commit, hash } = ofBase;
   const problems = reportProblems(session, (await refreshIndex(session)).problems);
-  const entered = await enterBase(session, widening);
-  await hashFiles(session, undecidedFiles(session, new Set(entered.map(({ path }) => path))));
-  const { changes, torn } = await takeTorn(session, remote.store, base, []);
-  const missing = entered.filter(({ path }) => !torn.has(path) && !session.index.files.find(path, 0)?.after);
-  refuseObstacles(
-    session,
-    missing,
-    entered.filter(({ path }) => !torn.has(path) && isOther(session, path)),
-  );
+  const entered = await enterBase(session, widening, commit);
+  const { deletions, givenUp, writes } = await findWrites(session, widening, entered);
   await checkNamesFit(session, remote.store, commit);
-  const writes = [...missing, ...changes.flatMap(({ after }) => (after ? [after] : []))];
+  noteUnfinished(session, widening, hash);
   const { bytes, failed } = await applyChanges({
     session,
     remote,
@@ -93,9 +96,9 @@ async function bringIn(run: ScopeRun, widening: Widening): Promise<number> {
       files: writes.length,
       bytes: writes.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.sizeBytes : 0), 0),
     },
-    deletions: changes.filter(({ after }) => !after).map(({ path }) => path),
+    deletions,
     writes: [writes],
-    givenUp: torn,
+    givenUp,
   });
   const { done } = run;
   run.done = {
@@ -107,10 +110,50 @@ async function bringIn(run: ScopeRun, widening: Widening): Promise<number> {
   return failed;
 }
 
+interface Writes {
+  readonly writes: readonly Entry[];
+  readonly deletions: readonly string[];
+  readonly givenUp: ReadonlySet<string>;
+}
+
+/** @throws `conflict` if something is in the way */
+async function findWrites(session: Session, widening: Widening, entered: readonly Entry[]): Promise<Writes> {
+  const { base, before, held, remote } = widening;
+  await hashFiles(session, undecidedFiles(session, new Set(entered.map(({ path }) => path))));
+  const { changes: mended, torn } = await takeTorn(session, remote.store, base, []);
+  const unfinished = before.scope?.entering ?? [];
+  const overtaken = await findOvertaken(session, remote.store, { unfinished, base, held });
+  const changes = [...mended, ...overtaken.filter(({ path }) => !torn.has(path))];
+  const changed = new Set(changes.map(({ path }) => path));
+  const others = entered.filter(({ path }) => !changed.has(path));
+  const missing = others.filter(({ path }) => !session.index.files.find(path, 0)?.after);
+  const deletions = changes.flatMap(({ after, path }) => (after ? [] : [path]));
+  refuseObstacles(
+    session,
+    [...missing.map((after) => ({ path: after.path, after })), ...deletions.map((path) => ({ path }))],
+    others.filter(({ path }) => isOther(session, path)),
+  );
+  return {
+    writes: [...missing, ...changes.flatMap(({ after }) => (after ? [after] : []))],
+    deletions,
+    givenUp: torn,
+  };
+}
+
+/** On the disk before the first file is. */
+function noteUnfinished(session: Session, widening: Widening, hash: CommitHash): void {
+  const wide = session.state;
+  const { before, only } = widening;
+  widening.before = withEntering(before, session.remoteName, hash, only);
+  session.saveState(widening.before);
+  session.state = wide;
+}
+
 /** Adds what enters to the base rows, which from here on mirror no commit. */
 async function enterBase(
   session: Session,
-  { commit, held, link, remote }: Widening,
+  { held, link, remote }: Widening,
+  commit: Commit,
 ): Promise<readonly Entry[]> {
   const { context, index } = session;
   const entered: Entry[] = [];
@@ -137,8 +180,11 @@ function isOther({ index }: Session, path: string): boolean {
 }
 
 /** @throws `conflict` */
-function refuseObstacles(session: Session, missing: readonly Entry[], different: readonly Entry[]): void {
-  const changes = missing.map((after): Change => ({ path: after.path, after }));
+function refuseObstacles(
+  session: Session,
+  changes: readonly Change[],
+  different: readonly Pick<Entry, 'path'>[],
+): void {
   const [first, ...others] = [...findObstacles(session, changes), ...different];
   if (!first) return;
   const { path } = first;

@@ -3,6 +3,7 @@
  * comes first, so that no command takes the removals for deletions. It names what leaves until all is gone.
  */
 
+import { KIND_CODES } from '../../index/file-table.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import { compileScope } from '../../model/scope.ts';
 import { baseMark, ensureBase } from '../session/base-commit.ts';
@@ -18,7 +19,7 @@ export async function narrowScope(run: ScopeRun, only: readonly string[]): Promi
   const { remote, session, words } = run;
   const { index, remoteName } = session;
   const leaving = wholeOf(session);
-  const { entering } = session.state.scope ?? {};
+  const { entering, leaving: left } = session.state.scope ?? {};
   session.state = withScope(session.state, leaving);
   if (remote) {
     const link = await linkRepository(session, remote.store, session.state.branch);
@@ -26,7 +27,7 @@ export async function narrowScope(run: ScopeRun, only: readonly string[]): Promi
   }
   const problems = reportProblems(session, (await refreshIndex(session)).problems);
   await hashFiles(session, undecidedFiles(session));
-  const { bytes, rows, unchanged } = findLeaving(session, only);
+  const { bytes, rows, unchanged } = findLeaving(session, only, { goesOn: left !== undefined });
   const commit = session.state.bases[remoteName] as CommitHash | undefined;
   index.settings.base = undefined;
   session.saveState(withScope(session.state, only, { entering, leaving: [...(leaving ?? [])] }));
@@ -68,15 +69,27 @@ interface Leaving {
 
 const SAME = 1;
 
-function findLeaving({ index }: Session, only: readonly string[]): Leaving {
+/** @param options `goesOn`: an earlier run may have been killed when it had emptied a folder */
+function findLeaving(
+  { index }: Session,
+  only: readonly string[],
+  { goesOn }: { readonly goesOn: boolean },
+): Leaving {
   const next = compileScope(only);
   const rows: string[] = [];
   const unchanged: string[] = [];
   let bytes = 0;
+  let emptied = '';
   for (const page of index.files.stats()) {
     for (const { flags, kind, path, sizeBytes } of page) {
       if (next.holds(path)) continue;
       rows.push(path);
+      if (goesOn && kind === KIND_CODES.folder && flags !== SAME) emptied = path;
+      // The base's files come right after the folder in which they were.
+      if (kind === 0 && emptied !== '' && path.startsWith(emptied)) {
+        unchanged.push(emptied);
+        emptied = '';
+      }
       if (kind === 0 || flags !== SAME) continue;
       unchanged.push(path);
       bytes += path.endsWith('/') ? 0 : sizeBytes;

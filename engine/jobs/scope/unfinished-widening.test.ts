@@ -1,7 +1,19 @@
 /** A widening that did not end, and what others changed before it went on. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadSetMtime } from '../../files/disk/set-mtime.ts';
+import { markUnsynced } from '../../files/disk/unsynced-mark.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { pull } from '../pull/pull.ts';
 import { push } from '../push/push.ts';
@@ -115,5 +127,24 @@ describe('A widening that did not end', () => {
     rmSync(`${part}/b`, { recursive: true });
     expect(await adding()).toMatchObject({ failed: 0 });
     expect(describeTree(`${part}/b`)).toEqual(describeTree(`${whole}/b`));
+  });
+
+  it('fetches again what a power cut has torn, and removes it if others deleted it', async () => {
+    await addAndFail();
+    const { scope: noted } = JSON.parse(readFileSync(`${part}/.dray/state.json`, 'utf8'));
+    markUnsynced(`${part}/.dray/tmp`, `origin ${noted.entering[0].commit} dray scope add b`)(false);
+    const setMtime = await loadSetMtime();
+    for (const name of ['b/1', 'b/3']) {
+      const path = `${part}/${name}`;
+      const { mtimeNs } = lstatSync(path, { bigint: true });
+      const file = await open(path, 'r+');
+      await file.write(Buffer.alloc(14));
+      setMtime(file.fd, mtimeNs);
+      await file.close();
+    }
+    await othersChange();
+    expect(await scope(testContext(part), { action: 'add', patterns: ['b'] })).toMatchObject({ failed: 0 });
+    expect(describeTree(`${part}/b`)).toEqual(describeTree(`${whole}/b`));
+    expect((await status(testContext(part), {})).changes).toMatchObject(NOTHING);
   });
 });

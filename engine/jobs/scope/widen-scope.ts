@@ -1,8 +1,8 @@
 /**
  * Fetches what enters the workspace's scope. The files come first and the scope last: until then they are
- * files outside of it, which no command touches. A file that is already at its path and equals the base stays.
- * One that an earlier run fetched is brought to the base (`unfinished-widening.ts`). Another one stops the command: nobody knows on which commit it is based, so a push of it could
- * undo what others did.
+ * files outside of it, which no command touches. A file that is already at its path and equals the base
+ * stays. One that an earlier run fetched is brought to the base (`unfinished-widening.ts`). Another one stops
+ * the command: nobody knows on which commit it is based, so a push of it could undo what others did.
  */
 import { DrayError } from '../../api/error.ts';
 import type { Change } from '../../model/diff.ts';

@@ -122,6 +122,17 @@ describe('After a pull that a power cut ended', () => {
     expect(read('a')).toBe('second a');
   });
 
+  it('a pull of another commit writes again what that commit has as the base has it', async () => {
+    markCut('pull');
+    await tear('a', '\0'.repeat(8));
+    const { bases } = JSON.parse(readFileSync(sandbox.path('copy/.dray/state.json'), 'utf8'));
+    await restore(at('work'), { paths: ['a'], from: bases.origin });
+    const next = (await push(at('work'), {})).commit!;
+    expect(await pull(at('copy'), {})).toMatchObject({ failed: 0, commit: next });
+    expect(read('a')).toBe('first a');
+    expect(marks()).toEqual([]);
+  });
+
   it('a pull of another commit removes torn files that it does not have', async () => {
     markCut('pull');
     await tear('new', '');

@@ -14,6 +14,7 @@ import { exactMtimeNs } from '../../files/scan/local-place.ts';
 import type { Change } from '../../model/diff.ts';
 import { type CommitHash, comparePaths, type Entry, type FileEntry } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { changesFromBase } from '../session/base-changes.ts';
 import { type BaseCommit, fetchCommit } from '../session/base-commit.ts';
 import type { Session } from '../session/open-workspace.ts';
@@ -156,13 +157,36 @@ export async function takeTorn(
     }
   });
   const wanted = new Map(toTarget.map((change) => [change.path, change]));
+  const unchanged = found.filter((file) => file.base && !wanted.has(file.path)).map(({ path }) => path);
+  const placed = await entriesAt(session, store, base, unchanged);
   const onward = found.map((file): Change => {
     const change = wanted.get(file.path);
-    return { path: file.path, before: file.torn, after: change ? change.after : file.base };
+    const after = change ? change.after : (placed.get(file.path) ?? file.base);
+    return { path: file.path, before: file.torn, after };
   });
   const rest = toTarget.filter(({ path }) => !torn.has(path));
   const changes = [...rest, ...onward].sort((left, right) => comparePaths(left.path, right.path));
   return { changes, torn };
+}
+
+/** The base's entries, with the places of their content, which the index's base rows lack. */
+async function entriesAt(
+  session: Session,
+  store: ObjectStore,
+  { commit }: BaseCommit,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, Entry>> {
+  const found = new Map<string, Entry>();
+  if (!commit || paths.length === 0) return found;
+  const wanted = new Set(paths);
+  const scope = {
+    holds: (path: string) => wanted.has(path),
+    reachesBetween: (first: string, last: string) =>
+      paths.some((path) => comparePaths(path, first) >= 0 && comparePaths(path, last) <= 0),
+  };
+  for await (const page of readEntries(store, commit, { scope, signal: session.context.signal }))
+    for (const entry of page) found.set(entry.path, entry);
+  return found;
 }
 
 /**

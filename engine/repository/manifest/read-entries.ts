@@ -13,7 +13,7 @@ export interface ReadEntriesOptions extends CallOptions {
   /** Only entries whose path starts with this. For a folder, end it in `/`. */
   readonly prefix?: string;
   /** Only entries that it holds. Segments without any are not read where that is known. */
-  readonly scope?: Scope | undefined;
+  readonly scope?: Pick<Scope, 'holds' | 'reachesBetween'> | undefined;
   /** Segments read concurrently, which also bounds memory. Default 4. */
   readonly prefetch?: number;
   /** Default: from the store. */

@@ -31,6 +31,8 @@ export interface FileCalls {
    * not know `folders` lists empty ones, and no ''.
    */
   entries(options: EntriesOptions): AsyncGenerator<readonly ServedEntry[]>;
+  /** A link or an empty folder by its key. Absent where only `entries` knows them. */
+  findSpecial?(key: string, options: FileCall): Promise<ServedEntry | undefined>;
   /** Each file is written in full or not at all; results are in the order of the items. One request. */
   write(files: readonly FileToWrite[], options: FileCall): Promise<readonly FileWritten[]>;
   /**

@@ -11,6 +11,7 @@ import { FLEET_FOLDER_NAME, isUnfinishedName, TEMPORARY_FOLDER_NAME } from '../.
 import { headItemOf } from '../../query/trees/head-item.ts';
 import { listTreeItems } from '../../query/trees/object-pages.ts';
 import { readTimes, type TimesMemory } from '../../query/trees/read-times.ts';
+import type { ServedEntry } from '../../remotes/file-calls.ts';
 import { isFileError } from './copy-run.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './sides.ts';
 
@@ -102,16 +103,20 @@ export async function* specialItems(
     ...(onProblem ? { onProblem } : {}),
     ...(side.folders ? { folders: true } : {}),
   }))
-    yield entries.map(({ etag, key, mode, modifiedMs, sizeBytes, special }) => ({
-      path: key,
-      kind: 'object',
-      isFile: true,
-      sizeBytes,
-      token: etag,
-      modifiedMs,
-      ...(special?.kind === 'link' ? {} : { mode }),
-      ...(special ? { special } : {}),
-    }));
+    yield entries.map(servedItem);
+}
+
+function servedItem({ etag, key, mode, modifiedMs, sizeBytes, special }: ServedEntry): TreeItem {
+  return {
+    path: key,
+    kind: 'object',
+    isFile: true,
+    sizeBytes,
+    token: etag,
+    modifiedMs,
+    ...(special?.kind === 'link' ? {} : { mode }),
+    ...(special ? { special } : {}),
+  };
 }
 
 /**
@@ -223,7 +228,9 @@ async function findItem(side: TreeSide, path: string, signal: AbortSignal) {
 
 async function headItem(side: RemoteSide, path: string, signal: AbortSignal): Promise<TreeItem | undefined> {
   const info = await side.limit.run(() => side.store.head(path, { signal }), { bytes: 0, signal });
-  return info && headItemOf(path, info);
+  if (info) return headItemOf(path, info);
+  const other = side.special ? await side.store.files?.findSpecial?.(path, { signal }) : undefined;
+  return other && servedItem(other);
 }
 
 /** The items of a store that lists in no order, by a sort on disk. */

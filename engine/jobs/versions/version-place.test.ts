@@ -1,4 +1,13 @@
-import { chmodSync, globSync, mkdirSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { tag } from '../history/refs.ts';
@@ -66,6 +75,16 @@ describe('a version as a place', () => {
     expect(requests.reads).toBeLessThan(40);
     const again = await copy(`file://${sandbox.path('store')}?ref=v1`, 'out', sandbox.path());
     expect(again).toMatchObject({ result: 'upToDate' });
+  });
+
+  it('is copied in named parts: files, links and empty folders', async () => {
+    await start();
+    const ends = { source: { place: 'origin@v1:' }, destination: { place: sandbox.path('out') } };
+    const filter = { filesFrom: ['tool', 'link', 'nothing/'] };
+    expect(await copyTree(at(work), { ...ends, filter })).toMatchObject({ failed: 0, files: 3 });
+    expect(readlinkSync(sandbox.path('out/link'))).toBe('small/1.txt');
+    expect(readdirSync(sandbox.path('out')).sort()).toEqual(['link', 'nothing', 'tool']);
+    expect(await copyTree(at(work), { ...ends, filter })).toMatchObject({ result: 'upToDate' });
   });
 
   it('is listed, measured, read and compared, whole or below a folder', async () => {

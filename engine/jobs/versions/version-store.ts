@@ -169,6 +169,10 @@ function createFileCalls(
         from = { startAfter: page.next };
       }
     },
+    async findSpecial(key, { signal }) {
+      const entry = await version.find(prefix + key, signal ? { signal } : {});
+      return entry && entry.kind !== 'file' ? servedEntry(entry, prefix) : undefined;
+    },
     async read(keys, { signal }) {
       const call = signal ? { signal } : {};
       const found = await Promise.all(keys.map((key) => version.find(prefix + key, call)));

@@ -3,6 +3,7 @@ export const PORT_CHANNEL = 'dray:port';
 export const SHOW_CHANNEL = 'dray:show';
 export const CHOOSE_FOLDER_CHANNEL = 'dray:choose-folder';
 export const REVEAL_CHANNEL = 'dray:reveal';
+export const DRAG_CHANNEL = 'dray:drag';
 export const TEST_NOTICE_CHANNEL = 'dray:test-notice';
 export const SECRETS_CHANNEL = 'dray:secrets';
 export const SAVE_KEYS_CHANNEL = 'dray:save-keys';

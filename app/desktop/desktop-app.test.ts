@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keptKeysOf } from '../../engine/remotes/s3/keys/kept-keys.ts';
+import type { FakeFrame } from './electron-window.fixture.ts';
 import { transfer, until } from './engine.fixture.ts';
 import { inUserFolder } from './start-desktop.fixture.ts';
 
@@ -104,6 +105,24 @@ describe('the page', () => {
     ])
       await expect(ask(path), String(path)).rejects.toThrow('A path must be');
     expect(revealed).toEqual([process.execPath]);
+  });
+
+  it('drags files that the engine has prepared, and no paths of its own', async () => {
+    const gone = join(process.execPath, 'gone');
+    const ids: Record<string, readonly string[]> = { one: [process.execPath], none: [], lost: [gone] };
+    const answers = { 'drags.begin': (input: unknown) => ({ paths: ids[(input as { id: string }).id] }) };
+    const { page, windows } = await start({}, { answers });
+    const contents = windows[0]!.webContents;
+    const drag = (id: unknown, frame?: FakeFrame) =>
+      page.invokes({ contents, ...(frame && { frame }) }, 'dray:drag', id);
+    await drag('one');
+    await drag('none');
+    expect(contents.dragged).toEqual([[process.execPath]]);
+    await expect(drag('lost')).rejects.toThrow('There is no file');
+    await expect(drag([process.execPath])).rejects.toThrow('short text');
+    const frame = { url: 'https://example.com/', parent: null };
+    await expect(drag('one', frame)).rejects.toThrow('Refused.');
+    expect(contents.dragged).toHaveLength(1);
   });
 
   it('gets a port, a folder and the state of the secrets; any other sender gets none of them', async () => {

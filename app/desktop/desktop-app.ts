@@ -148,7 +148,7 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     tray,
     isVisible: () => work.hasTransfers() || window.current()?.isFocused() === true,
   });
-  answerOwnQuestions(electron, { engine, secrets, window });
+  answerOwnQuestions(electron, { dragIcon: facts.iconPath, engine, secrets, window });
   setMenu(electron, facts, window);
   app.on('activate', () => window.show());
   app.on('window-all-closed', () => {

@@ -1,5 +1,6 @@
 /** Windows, pages and ports of the fake Electron. */
 import { EventEmitter } from 'node:events';
+import { existsSync } from 'node:fs';
 import type { BrowserWindowConstructorOptions } from 'electron';
 
 export interface FakeFrame {
@@ -28,12 +29,20 @@ export function preventable(fields: object = {}): {
   };
 }
 
+interface FakeDrag {
+  readonly file: string;
+  readonly files?: readonly string[];
+  readonly icon: string | object;
+}
+
 export class FakeWebContents extends EventEmitter {
   readonly sent: {
     readonly channel: string;
     readonly message: unknown;
     readonly ports: readonly FakePort[];
   }[] = [];
+  /** The files of each drag. */
+  readonly dragged: (readonly string[])[] = [];
   reloads = 0;
   #url = '';
   #isDestroyed = false;
@@ -101,6 +110,14 @@ export class FakeWebContents extends EventEmitter {
   postMessage(channel: string, message: unknown, ports: readonly object[] = []): void {
     if (this.#isDestroyed) throw new TypeError('Object has been destroyed');
     this.sent.push({ channel, message: structuredClone(message), ports: ports as readonly FakePort[] });
+  }
+
+  /** The system takes paths of files that are there, and macOS an icon. */
+  startDrag({ file, files = [file], icon }: FakeDrag): void {
+    if (files.length === 0 || icon === '')
+      throw new Error("Must specify non-empty 'icon' and 'file' options");
+    for (const path of files) if (!existsSync(path)) throw new Error(`There is no file ${path}`);
+    this.dragged.push(files);
   }
 
   destroy(): void {

@@ -1,10 +1,14 @@
-/** Answers the page's requests: a port, the system's dialogs, a test notice, saving secrets. */
+/**
+ * Answers the page's requests: a port, the system's dialogs, a drag of files, a test notice, saving
+ * secrets.
+ */
 import { lstatSync } from 'node:fs';
 import { isAbsolute, normalize } from 'node:path';
 import type { OpenDialogOptions } from 'electron';
 import { testEnding } from '../../engine/api/text/job-endings.ts';
 import {
   CHOOSE_FOLDER_CHANNEL,
+  DRAG_CHANNEL,
   PORT_CHANNEL,
   REVEAL_CHANNEL,
   SAVE_KEYS_CHANNEL,
@@ -22,14 +26,16 @@ const TITLE_LENGTH_MAX = 200;
 const PATH_LENGTH_MAX = 32_768;
 
 export interface OwnQuestionsOptions {
-  readonly engine: Pick<EngineHost, 'handPort' | 'renewEnvironment'>;
+  readonly engine: Pick<EngineHost, 'ask' | 'handPort' | 'renewEnvironment'>;
+  /** Follows the pointer during a drag. macOS refuses a drag without one. */
+  readonly dragIcon: string;
   readonly secrets: Secrets;
   readonly window: Pick<MainWindow, 'current' | 'show'>;
 }
 
 export function answerOwnQuestions(
   electron: Pick<Electron, 'ipcMain' | 'dialog' | 'Notification' | 'shell'>,
-  { engine, secrets, window }: OwnQuestionsOptions,
+  { dragIcon, engine, secrets, window }: OwnQuestionsOptions,
 ): void {
   hearOwn(electron, PORT_CHANNEL, ({ sender }) => engine.handPort(sender));
   answerOwn(electron, CHOOSE_FOLDER_CHANNEL, readTitle, async (title) => {
@@ -44,6 +50,13 @@ export function answerOwnQuestions(
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
     electron.shell.showItemInFolder(path);
     return true;
+  });
+  // The paths come from the engine, so a page can drag nothing but what the engine has prepared.
+  answerOwn(electron, DRAG_CHANNEL, readTitle, async (id, { sender }) => {
+    const { paths } = await engine.ask('drags.begin', { id });
+    const [file] = paths;
+    if (file !== undefined && !sender.isDestroyed())
+      sender.startDrag({ file, files: [...paths], icon: dragIcon });
   });
   answerOwn(electron, TEST_NOTICE_CHANNEL, readTitle, (job) =>
     notify(electron, testEnding(job), () => window.show('#/jobs')),

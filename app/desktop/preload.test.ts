@@ -33,6 +33,7 @@ describe('the preload', () => {
       'requestPort',
       'reveal',
       'secrets',
+      'startDrag',
       'testNotice',
     ]);
     expect(bridge.pathOf({ name: 'a.bin' } as File)).toBe('/home/ada/a.bin');

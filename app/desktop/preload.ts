@@ -6,6 +6,7 @@ import { contextBridge, ipcRenderer, webUtils } from 'electron';
 import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/window/desktop-bridge.ts';
 import {
   CHOOSE_FOLDER_CHANNEL,
+  DRAG_CHANNEL,
   PORT_CHANNEL,
   REVEAL_CHANNEL,
   SAVE_KEYS_CHANNEL,
@@ -26,6 +27,7 @@ const bridge: DesktopBridge = {
   pathOf: (file) => webUtils.getPathForFile(file),
   chooseFolder: (title) => ipcRenderer.invoke(CHOOSE_FOLDER_CHANNEL, title),
   reveal: (path) => ipcRenderer.invoke(REVEAL_CHANNEL, path),
+  startDrag: (id) => ipcRenderer.invoke(DRAG_CHANNEL, id),
   testNotice: (job) => ipcRenderer.invoke(TEST_NOTICE_CHANNEL, job),
   secrets: {
     state: () => ipcRenderer.invoke(SECRETS_CHANNEL),

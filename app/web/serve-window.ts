@@ -1,5 +1,6 @@
 /**
- * Serves the window over loopback: its files, a WebSocket to the engine, and dropped files. Other users of
+ * Serves the window over loopback: its files, a WebSocket to the engine, and files that are dropped on it or
+ * dragged out of it. Other users of
  * this machine and pages of other sites can reach the port. Every request must use a loopback name (against
  * DNS rebinding) and carry the cookie that a one-time link gave. Everything except the window's own files
  * also needs the key that the same link gave to a page of this origin (`browser-session.ts`).
@@ -13,6 +14,7 @@ import type { HostPort } from '../../engine/api/window/host-port.ts';
 import { keyOfProtocols, WINDOW_KEY_HEADER, withKey } from '../../engine/api/window/window-key.ts';
 import { PAGE_HEADERS } from '../../engine/host/window-page.ts';
 import { type BrowserSession, createBrowserSession } from './browser-session.ts';
+import { createDraggedFiles, type DraggedFiles, sendDragged } from './dragged-files.ts';
 import type { DropContext } from './drop-context.ts';
 import { dropFile } from './drop-file.ts';
 import { sendOnceMore, sendPlainPage } from './plain-page.ts';
@@ -22,7 +24,7 @@ import { joinSocket } from './window-socket.ts';
 
 const ADDRESS = '127.0.0.1';
 const SOCKETS_MAX = 16;
-const DROPS_MAX = 16;
+const MOVES_MAX = 16;
 const CONNECTIONS_MAX = 128;
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 const HEADERS_MS = 10_000;
@@ -55,7 +57,9 @@ interface Serving extends WindowServerOptions {
   readonly session: BrowserSession;
   readonly sockets: WebSocketServer;
   readonly closing: AbortController;
-  drops: number;
+  readonly dragged: DraggedFiles;
+  /** Files on their way, in or out. */
+  moves: number;
 }
 
 /** @throws `usage` if the port is taken or not allowed. */
@@ -81,7 +85,8 @@ export async function serveWindow(options: WindowServerOptions): Promise<WindowS
     session: createBrowserSession(),
     sockets,
     closing: new AbortController(),
-    drops: 0,
+    dragged: createDraggedFiles(),
+    moves: 0,
   };
   server.on('request', (request, response) => void answer(serving, request, response));
   server.on('upgrade', (request, socket, head) => upgrade(serving, request, socket, head));
@@ -152,6 +157,13 @@ async function route(serving: Serving, request: IncomingMessage, response: Serve
     return isKeyed
       ? drop(serving, request, response, url.searchParams)
       : sendJson(response, 403, refused('Only the window can send files here.'));
+  if (request.method === 'POST' && url.pathname === '/drag')
+    return isKeyed && isFromOwnPage(request.headers)
+      ? offer(serving, response, url.searchParams)
+      : sendJson(response, 403, refused('Only the window can offer files here.'));
+  const [, dragged, name] = DRAGGED.exec(url.pathname) ?? [];
+  if (request.method === 'GET' && dragged !== undefined)
+    return sendOffered(serving, response, { token: dragged, name: decodeName(name!) });
   const file = serving.files.get(url.pathname);
   if (!file) return sendJson(response, 404, { code: 'notFound', message: 'There is no such page.' });
   if (isReading) return sendFile(request, response, file);
@@ -218,23 +230,65 @@ async function drop(
 ): Promise<void> {
   if (!isFromOwnPage(request.headers))
     return sendJson(response, 403, refused('Only the window can send files here.'));
-  if (serving.drops >= DROPS_MAX) {
+  return move(serving, response, async (signal) => {
+    sendJson(response, 201, await dropFile(request, parameters, { context: serving.dropContext, signal }));
+  });
+}
+
+function offer({ dragged }: Serving, response: ServerResponse, parameters: URLSearchParams): void {
+  dragged.offer(parameters.get('token') ?? '', parameters.get('place') ?? '');
+  response.writeHead(204).end();
+}
+
+/** `/dragged/TOKEN/NAME`. */
+const DRAGGED = /^\/dragged\/([\w-]+)\/([^/]+)$/;
+
+/** An address that another site made up has no valid token, so it gets nothing. */
+async function sendOffered(
+  serving: Serving,
+  response: ServerResponse,
+  { name, token }: { readonly token: string; readonly name: string },
+): Promise<void> {
+  const place = serving.dragged.take(token);
+  if (place === undefined) {
+    const message = 'This file is no longer offered. Drag it again.';
+    return sendJson(response, 404, { code: 'notFound', message });
+  }
+  await move(serving, response, (signal) =>
+    sendDragged(response, { place, name, port: serving.openPort(), signal }),
+  );
+}
+
+function decodeName(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return 'file';
+  }
+}
+
+/** Moves a file, unless too many are on their way. Ends with the browser's request or the server. */
+async function move(
+  serving: Serving,
+  response: ServerResponse,
+  act: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  if (serving.moves >= MOVES_MAX) {
     response.setHeader('retry-after', '1');
     return sendJson(response, 503, {
       code: 'slowDown',
       message: 'Too many files at once. Drop fewer files, or wait until some have ended.',
     });
   }
-  serving.drops += 1;
+  serving.moves += 1;
   const gone = new AbortController();
   const leave = () => gone.abort(new DrayError('aborted', 'The browser went away.'));
   response.once('close', leave);
   try {
-    const signal = AbortSignal.any([gone.signal, serving.closing.signal]);
-    sendJson(response, 201, await dropFile(request, parameters, { context: serving.dropContext, signal }));
+    await act(AbortSignal.any([gone.signal, serving.closing.signal]));
   } finally {
     response.off('close', leave);
-    serving.drops -= 1;
+    serving.moves -= 1;
   }
 }
 

@@ -14,6 +14,7 @@ type Global = typeof globalThis & {
   kept?: Kept;
   revealed?: string[];
   notices?: string[];
+  drags?: string[];
 };
 
 /**
@@ -31,6 +32,7 @@ export async function installFakeDesktop(
     ({ kept, protocols }) => {
       const revealed: string[] = [];
       const notices: string[] = [];
+      const drags: string[] = [];
       const state = async (): Promise<SecretsState> => ({
         profiles: Object.keys(kept.keys),
         isAvailable: true,
@@ -59,6 +61,9 @@ export async function installFakeDesktop(
           revealed.push(path);
           return !path.endsWith('gone');
         },
+        async startDrag(id) {
+          drags.push(id);
+        },
         async testNotice(job) {
           notices.push(job);
           return true;
@@ -73,7 +78,7 @@ export async function installFakeDesktop(
           },
         },
       };
-      Object.assign(globalThis, { dray: bridge, kept, revealed, notices });
+      Object.assign(globalThis, { dray: bridge, kept, revealed, notices, drags });
     },
     { kept: initial, protocols: [...protocolsOf(key)] },
   );
@@ -91,4 +96,9 @@ export function revealedPaths(page: Page): Promise<readonly string[] | undefined
 /** The jobs of the test notices that were shown. */
 export function testNotices(page: Page): Promise<readonly string[] | undefined> {
   return page.evaluate(() => (globalThis as Global).notices);
+}
+
+/** The ids of the drags that began. */
+export function begunDrags(page: Page): Promise<readonly string[] | undefined> {
+  return page.evaluate(() => (globalThis as Global).drags);
 }

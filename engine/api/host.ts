@@ -9,6 +9,7 @@ import type { ErrorRecord } from './error.ts';
 import type { JobEvent } from './events.ts';
 import type { BrowseRequests } from './host/browse.ts';
 import type { ChangesRequests, ChoicesEvent, FolderEvent, PlanRequests } from './host/changes.ts';
+import type { DragsRequests } from './host/drags.ts';
 import type { FleetRequests, FleetView } from './host/fleet.ts';
 import type { HistoryRequests, WalkEvent } from './host/history.ts';
 import type { HomeRequests } from './host/home.ts';
@@ -57,6 +58,7 @@ export interface HostRequests
     TransfersRequests,
     HistoryRequests,
     BrowseRequests,
+    DragsRequests,
     RemotesRequests,
     KeysRequests,
     PeersRequests,

@@ -60,6 +60,8 @@ export interface HostState {
   readonly dray?: OwnDray;
   /** Loads the code that talks to Temporal. Absent if this program has none. */
   readonly fleetLink?: () => Promise<FleetLink>;
+  /** Called when the engine ends. */
+  atEnd(act: () => void): void;
   /** Stops transfers. Those that ran resume when the next host opens the queue. */
   close(): Promise<void>;
 }
@@ -93,6 +95,7 @@ export function createHost({
   const windowFile = openWindowFile(folder);
   let queue: Promise<TransferQueue> | undefined;
   let isClosed = false;
+  const endings: (() => void)[] = [() => host.keptChoices.flush()];
   const host: HostState = {
     get environment() {
       return environment;
@@ -154,11 +157,12 @@ export function createHost({
       });
       return opening;
     },
+    atEnd: (act) => void endings.push(act),
     async close() {
       isClosed = true;
       const opened = await queue?.catch(() => undefined);
       await opened?.close();
-      host.keptChoices.flush();
+      for (const act of endings) act();
     },
   };
   return host;

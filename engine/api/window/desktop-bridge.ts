@@ -22,6 +22,11 @@ export interface DesktopBridge {
    * false if it does not exist.
    */
   readonly reveal: (path: string) => Promise<boolean>;
+  /**
+   * Begins the system's drag of files that the engine has prepared (`drags.prepare`). Call it during a drag's
+   * first event, whose own drag is prevented.
+   */
+  readonly startDrag: (id: string) => Promise<void>;
   /** Shows a notification, as one about this job. Resolves to false if this system shows none. */
   readonly testNotice: (job: string) => Promise<boolean>;
   /** Store keys that the system encrypts for the engine. Their values never return to the window. */

@@ -359,6 +359,12 @@ export const HOST_INPUTS: Inputs = {
   'browse.panes': nothing,
   'browse.keepPane': v.strictObject({ side: v.picklist(['left', 'right']), pane }),
 
+  'drags.open': v.strictObject({ place }),
+  'drags.next': nothing,
+  'drags.prepare': v.strictObject({ place, paths: chosenPaths }),
+  'drags.begin': v.strictObject({ id: filled }),
+  'drags.forget': v.strictObject({ id: filled }),
+
   'versions.access': v.strictObject({ place }),
   'versions.secret': nothing,
 

@@ -18,6 +18,7 @@ const AREAS: Areas = {
   transfers: async () => (await import('../transfers/transfers.ts')).TRANSFERS,
   history: async () => (await import('../history/history.ts')).HISTORY,
   browse: async () => (await import('../browse/browse.ts')).BROWSE,
+  drags: async () => (await import('../drags/drags.ts')).DRAGS,
   keys: async () => (await import('../keys.ts')).KEYS,
   passwords: async () => (await import('../passwords.ts')).PASSWORDS,
   peers: async () => (await import('../peers.ts')).PEERS,

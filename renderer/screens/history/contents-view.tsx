@@ -26,6 +26,7 @@ import { Crumbs } from '../crumbs.tsx';
 import { subjectOfVersion } from '../file-menu/file-subject.ts';
 import { useFileMenu } from '../file-menu/use-file-menu.tsx';
 import { CopyOutDialog } from '../versions/copy-out-dialog.tsx';
+import { DragOutDialog } from '../versions/drag-out-dialog.tsx';
 import { S3Dialog } from '../versions/s3-dialog.tsx';
 import { FileDialog } from './file-dialog.tsx';
 import { crumbsOfFolder, useFocusInside } from './folder-crumbs.ts';
@@ -47,8 +48,11 @@ export function ContentsView({ root, commit }: ContentsViewProps) {
 
 type Asked =
   | { readonly dialog: 'file'; readonly path: string }
-  | { readonly dialog: 'restore'; readonly paths: readonly string[] }
-  | { readonly dialog: 's3' | 'copy' };
+  | { readonly dialog: OfChosen; readonly paths: readonly string[] }
+  | { readonly dialog: 's3' };
+
+/** What is done with the chosen entries. Their paths are those of the version. */
+type OfChosen = 'restore' | 'copy' | 'drag';
 
 const BY_NAME: SortedBy = { column: 'name', isDescending: false };
 
@@ -75,10 +79,6 @@ function Contents({ root, commit, version }: ContentsProps) {
   const open = ({ kind, path }: EntryRow): void => {
     if (kind === 'folder') go(`${folder}${path}`);
     else setAsked({ dialog: 'file', path: `${folder}${path}` });
-  };
-  const restore = (): void => {
-    const paths = pathsOf(chosen, folder, search);
-    if (paths) setAsked({ dialog: 'restore', paths });
   };
   return (
     <div className="compare contents" ref={view}>
@@ -125,9 +125,9 @@ function Contents({ root, commit, version }: ContentsProps) {
         chosen={chosen}
         entries={entries}
         isSearch={search !== ''}
-        onRestore={restore}
-        onCopy={() => {
-          if (pathsOf(chosen, folder, search)) setAsked({ dialog: 'copy' });
+        onAsk={(dialog) => {
+          const paths = pathsOf(chosen, folder, search);
+          if (paths) setAsked({ dialog, paths });
         }}
       />
       <ContentsDialogs {...{ root, commit, location, chosen, asked }} onClose={() => setAsked(undefined)} />
@@ -220,11 +220,10 @@ interface ContentsFootProps {
   readonly chosen: ChosenEntries;
   readonly entries: Entries;
   readonly isSearch: boolean;
-  readonly onRestore: () => void;
-  readonly onCopy: () => void;
+  readonly onAsk: (dialog: OfChosen) => void;
 }
 
-function ContentsFoot({ chosen, entries, isSearch, onRestore, onCopy }: ContentsFootProps) {
+function ContentsFoot({ chosen, entries, isSearch, onAsk }: ContentsFootProps) {
   const isNone = chosen.count === 0;
   return (
     <footer className="contents-foot row">
@@ -241,10 +240,15 @@ function ContentsFoot({ chosen, entries, isSearch, onRestore, onCopy }: Contents
           Read on
         </LeavingButton>
       )}
-      <Button size="small" icon="copy" isDisabled={isNone} onPress={onCopy}>
+      {window.dray && (
+        <Button size="small" icon="grip" isDisabled={isNone} onPress={() => onAsk('drag')}>
+          Drag out...
+        </Button>
+      )}
+      <Button size="small" icon="copy" isDisabled={isNone} onPress={() => onAsk('copy')}>
         Copy out...
       </Button>
-      <Button size="small" icon="history" look="primary" isDisabled={isNone} onPress={onRestore}>
+      <Button size="small" icon="history" look="primary" isDisabled={isNone} onPress={() => onAsk('restore')}>
         Restore...
       </Button>
     </footer>
@@ -310,6 +314,15 @@ function ContentsDialogs({ root, commit, location, chosen, asked, onClose }: Con
       const [path = '.', ...more] = asked.paths;
       return <RestoreDialog root={root} file={{ path, commit }} more={more} onClose={onClose} />;
     }
+    case 'drag':
+      return (
+        <DragOutDialog
+          place={placeOf(location)}
+          // A drag begins at the open folder.
+          paths={chosen.all ? ['.'] : chosen.rows.map(({ path }) => path)}
+          onClose={onClose}
+        />
+      );
     case 's3': {
       const [only, ...others] = chosen.rows;
       const entry = only && others.length === 0 && !chosen.all ? only.path : '';

@@ -14,6 +14,7 @@ import { RowGrid } from '../../rows/row-grid.tsx';
 import type { RowPages } from '../../rows/row-pages.ts';
 import { type RowGridState, useRowGrid } from '../../rows/use-row-grid.ts';
 import { type Chosen, chosenFrom } from '../copy-orders.ts';
+import { offerFile } from '../drops/drag-out.ts';
 import { below, isFixed, type Location, placeOf } from '../places.ts';
 import { type ChosenEntries, chooseOnly, chosenOf, isChosen } from './choice.ts';
 import { EntryLine } from './entry-line.tsx';
@@ -170,6 +171,10 @@ function beginDrag({ dataTransfer }: DragEvent, entry: EntryRow, props: EntryTab
   const names = dragged.paths.slice(0, TEXT_NAMES_MAX);
   dataTransfer.setData(ENTRY_TYPE, JSON.stringify(dragged));
   dataTransfer.setData('text/plain', names.map((path) => placeOf(location, path)).join('\n'));
+  // Dropped on the desktop, one file is downloaded.
+  const [only, ...others] = dragged.paths;
+  const isFile = only !== undefined && others.length === 0 && !only.endsWith('/');
+  if (isFile && dragged.links.length === 0) offerFile(dataTransfer, placeOf(location, only), only);
   dataTransfer.effectAllowed = 'copy';
 }
 

@@ -108,7 +108,7 @@ describe('help and version', () => {
     const leaves = program.commands.flatMap((command) =>
       command.commands.length > 0 ? command.commands : [command],
     );
-    expect(leaves).toHaveLength(76);
+    expect(leaves).toHaveLength(77);
     for (const command of leaves) {
       let text = '';
       command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();

@@ -58,6 +58,8 @@ export interface ServerOptions {
 export interface VersitygwOptions extends ServerOptions {
   readonly port?: number;
   readonly region?: string;
+  /** Buckets can keep versions. */
+  readonly keepsVersions?: boolean;
 }
 
 const BUCKET = 'dray-test';
@@ -83,7 +85,10 @@ export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3
     '--access-log',
     logFile,
   ];
-  const running = startProcess(path, [...args, 'posix', dataFolder], {
+  const versions = join(home, 'versions');
+  if (options.keepsVersions) await mkdir(versions);
+  const backend = options.keepsVersions ? ['posix', '--versioning-dir', versions] : ['posix'];
+  const running = startProcess(path, [...args, ...backend, dataFolder], {
     PATH: process.env.PATH,
     ROOT_ACCESS_KEY_ID: accessKeyId,
     ROOT_SECRET_ACCESS_KEY: secretAccessKey,

@@ -85,6 +85,12 @@ export interface ObjectStore {
    */
   parts?(key: RemoteKey, options?: CallOptions): Promise<ObjectParts | undefined>;
 
+  /**
+   * Present if the store can keep earlier versions of its objects. A page of all versions and deletions below
+   * a prefix, in byte order of their keys, the newest of each key first. One request.
+   */
+  versions?(request: VersionsRequest, options?: CallOptions): Promise<VersionsPage>;
+
   /** Multipart uploads. Undefined if the store has none (its `putStream` is then one write). */
   readonly multipart?: MultipartStore;
 
@@ -310,6 +316,8 @@ export interface GetOptions extends CallOptions {
    * it).
    */
   readonly isResumed?: boolean;
+  /** This version, and not the current one. Only for a store with `versions`. */
+  readonly versionId?: string;
 }
 
 /** The caller's memory for a body. Each piece of the body in it begins where `take` said. */
@@ -434,6 +442,35 @@ export interface ListPage {
    * On the last page: a sentence for each entry that the store could not read. The objects there are missing.
    */
   readonly problems?: readonly string[];
+}
+
+export interface VersionsRequest {
+  readonly prefix: string;
+  /** From the previous page. */
+  readonly continuation?: VersionsMarker;
+}
+
+export interface VersionsMarker {
+  readonly key: RemoteKey;
+  readonly versionId?: string;
+}
+
+export interface VersionsPage {
+  readonly versions: readonly ListedVersion[];
+  /** Absent on the last page. */
+  readonly continuation?: VersionsMarker;
+}
+
+/** A version of an object, or its deletion. */
+export interface ListedVersion {
+  readonly key: RemoteKey;
+  /** `null` for an object from before the bucket kept versions. */
+  readonly versionId: string;
+  /** Whether the key has this version now. */
+  readonly isLatest: boolean;
+  readonly modifiedMs: number;
+  /** Absent: the key was deleted. */
+  readonly content?: { readonly sizeBytes: number; readonly etag: string };
 }
 
 export interface ListedObject {

@@ -1,9 +1,14 @@
 import type { Command } from 'commander';
 import { given } from '../../../engine/api/given.ts';
-import type { ImportDvcRequest, ImportDvcSummary } from '../../../engine/api/jobs/imports.ts';
+import type {
+  ImportDvcRequest,
+  ImportSummary,
+  ImportVersionsRequest,
+} from '../../../engine/api/jobs/imports.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
+import { parsePause } from '../options/parse-pause.ts';
 
 interface ImportDvcOptions {
   readonly to: string;
@@ -22,6 +27,7 @@ export function addImportCommand(program: Command, host: CommandHost): void {
     .usage('[options] <command>')
     .enablePositionalOptions();
   addImportDvc(command, host);
+  addImportFolderVersions(command, host);
 }
 
 function addImportDvc(parent: Command, host: CommandHost): void {
@@ -45,7 +51,7 @@ function addImportDvc(parent: Command, host: CommandHost): void {
             context,
             requestOf(project, options),
           ),
-        view: importDvcView,
+        view: VIEW,
       }),
     );
   addExamples(command, [
@@ -55,6 +61,49 @@ function addImportDvc(parent: Command, host: CommandHost): void {
   ]);
 }
 
+interface ImportVersionsOptions {
+  readonly to: string;
+  readonly every?: number;
+  readonly branch?: string;
+  readonly skipMissing?: true;
+}
+
+const EVERY_MIN_MS = 1_000;
+const EVERY_MAX_MS = 3_650 * 86_400_000;
+
+function addImportFolderVersions(parent: Command, host: CommandHost): void {
+  const command = parent
+    .command('folder-versions')
+    .description(
+      'Brings the history of a bucket that keeps versions (S3 versioning) into a repository: one commit for each day, or for another span of time, with the last version of each key in it. Data goes to the repository without a copy on this disk. If a version cannot be read, it is listed and nothing is published. Run it again to continue after a stop, or to add what is new.',
+    )
+    .argument('<source>', 'URL of the bucket, or of a part of it')
+    .requiredOption('--to <url>', 'the repository; made if there is none')
+    .option('--every <duration>', 'the span of a commit, such as 1h, 1d or 1w (default: 1d)', (text) =>
+      parsePause(text, { minMs: EVERY_MIN_MS, maxMs: EVERY_MAX_MS }),
+    )
+    .option('--branch <name>', 'the branch that gets the commits (default: main)')
+    .option('--skip-missing', 'leave out versions that cannot be read, and keys that cannot be paths')
+    .action((source: string, options: ImportVersionsOptions, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) =>
+          (
+            await import('../../../engine/jobs/import/folder-versions/import-folder-versions.ts')
+          ).importFolderVersions(context, versionsRequestOf(source, options)),
+        view: VIEW,
+      }),
+    );
+  addExamples(command, [
+    ['dray import folder-versions s3://lab/birds --to s3://bucket/birds', 'a commit for each day'],
+    ['dray import folder-versions s3://lab/birds --every 1h --to s3://bucket/birds', 'for each hour'],
+  ]);
+}
+
+function versionsRequestOf(source: string, options: ImportVersionsOptions): ImportVersionsRequest {
+  const { branch, every: everyMs, skipMissing, to } = options;
+  return { source, to, ...given({ everyMs, branch, skipMissing }) };
+}
+
 function requestOf(project: string, options: ImportDvcOptions): ImportDvcRequest {
   const { allCommits, allTags, remote, rev, skipMissing, to } = options;
   if ([allCommits, allTags, rev].filter((choice) => choice !== undefined).length > 1)
@@ -62,7 +111,7 @@ function requestOf(project: string, options: ImportDvcOptions): ImportDvcRequest
   return { project, to, ...given({ remote, rev, allTags, allCommits, skipMissing }) };
 }
 
-const importDvcView: CommandView<ImportDvcSummary> = {
+const VIEW: CommandView<ImportSummary> = {
   onSummary: (summary, output) => {
     const { commits, failed, readBytes, readFiles, refs, result, states } = summary;
     const read = `Read ${formatPlural(readFiles, 'file')} (${formatBytes(readBytes)}) of ${formatPlural(states, 'state')}.`;

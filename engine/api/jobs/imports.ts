@@ -19,7 +19,21 @@ export interface ImportDvcRequest {
   readonly skipMissing?: boolean;
 }
 
-export interface ImportDvcSummary {
+/** `dray import folder-versions`. */
+export interface ImportVersionsRequest {
+  /** The URL of a bucket that keeps versions, or of a part of it. */
+  readonly source: string;
+  /** The URL of the repository, made if there is none. */
+  readonly to: string;
+  /** A commit stands for the changes of so many milliseconds. Default: a day. */
+  readonly everyMs?: number;
+  /** Default: `main`. */
+  readonly branch?: string;
+  /** Leave out files whose content is missing or damaged. Default: publish nothing then. */
+  readonly skipMissing?: boolean;
+}
+
+export interface ImportSummary {
   /** `refused`: content is missing or damaged, and nothing was published. */
   readonly result: 'imported' | 'upToDate' | 'refused';
   /** States that were read. */

@@ -12,6 +12,8 @@ import type { RepositoryWriter } from '../versions/repository-writer.ts';
 export interface ImportedFile extends KnownContent {
   readonly path: string;
   readonly executable: boolean;
+  /** Default: the time of the state. */
+  readonly mtimeNs?: bigint;
 }
 
 export interface ImportedState {
@@ -37,27 +39,47 @@ export interface ImportHistory {
   earlier(id: string): EarlierCommit | undefined;
   /** The same, by the commit. */
   isEarlier(hash: CommitHash): EarlierCommit | undefined;
+  entriesOf(hash: CommitHash): Promise<readonly Entry[]>;
   /** Whether the commit has exactly these files. */
   isSame(hash: CommitHash, files: readonly ImportedFile[]): Promise<boolean>;
   write(state: ImportedState): Promise<CommitHash>;
 }
 
-const TRAILER = 'DVC-Revision: ';
 const MESSAGE_MAX = 60_000;
 const AUTHOR_MAX = 1_000;
 const PARENTS_MAX = 16;
 const COMMITS_IN_MEMORY = 4;
 
+/** Begins the last line of a message, which names the state. */
+export type StateTrailer = 'DVC-Revision' | 'S3-Versions';
+
 /** Whether an import made the commit with this message, and of which state. */
-export function importedStateOf(message: string): string | undefined {
+export function importedStateOf(message: string, trailer: StateTrailer): string | undefined {
   const last = message.slice(message.lastIndexOf('\n') + 1);
-  return last.startsWith(TRAILER) ? last.slice(TRAILER.length) : undefined;
+  return last.startsWith(`${trailer}: `) ? last.slice(trailer.length + 2) : undefined;
 }
 
-/** @param note A line of its own, such as one about files that were left out. */
-export function importMessage(message: string, id: string, note?: string): string {
-  const body = message.slice(0, MESSAGE_MAX).toWellFormed();
-  return [body, ...(note === undefined ? [] : [note]), `${TRAILER}${id}`].filter(Boolean).join('\n\n');
+export interface ImportMessage {
+  readonly text: string;
+  readonly trailer: StateTrailer;
+  readonly id: string;
+  /** A paragraph of its own, such as one about files that were left out. */
+  readonly note?: string | undefined;
+}
+
+export function importMessage({ id, note, text, trailer }: ImportMessage): string {
+  const body = text.slice(0, MESSAGE_MAX).toWellFormed();
+  return [body, note, `${trailer}: ${id}`].filter(Boolean).join('\n\n');
+}
+
+const NAMED_MAX = 20;
+
+/** @param because Completes the sentence. */
+export function noteOfLeftOut(leftOut: readonly string[], because: string): string | undefined {
+  if (leftOut.length === 0) return undefined;
+  const named = leftOut.slice(0, NAMED_MAX).map((path) => JSON.stringify(path));
+  const more = leftOut.length > NAMED_MAX ? `, and ${leftOut.length - NAMED_MAX} more` : '';
+  return `Left out, ${because}: ${named.join(', ')}${more}.`;
 }
 
 interface InMemory {
@@ -65,8 +87,11 @@ interface InMemory {
   readonly entries: readonly Entry[];
 }
 
-export async function openImportHistory(repository: RepositoryWriter): Promise<ImportHistory> {
-  const { byHash, byId } = await findEarlier(repository);
+export async function openImportHistory(
+  repository: RepositoryWriter,
+  trailer: StateTrailer,
+): Promise<ImportHistory> {
+  const { byHash, byId } = await findEarlier(repository, trailer);
   const inMemory = new Map<CommitHash, InMemory>();
   const keep = (hash: CommitHash, state: InMemory) => {
     inMemory.delete(hash);
@@ -85,6 +110,7 @@ export async function openImportHistory(repository: RepositoryWriter): Promise<I
   return {
     earlier: (id) => byId.get(id),
     isEarlier: (hash) => byHash.get(hash),
+    entriesOf: async (hash) => (await load(hash)).entries,
     async isSame(hash, files) {
       const { entries } = await load(hash);
       return entries.length === files.length && entries.every((entry, at) => isSameFile(entry, files[at]!));
@@ -122,11 +148,11 @@ export async function openImportHistory(repository: RepositoryWriter): Promise<I
 
 function toEntry(
   repository: RepositoryWriter,
-  { executable, hash, path, sizeBytes }: ImportedFile,
-  mtimeNs: bigint,
+  { executable, hash, mtimeNs, path, sizeBytes }: ImportedFile,
+  stateNs: bigint,
 ): FileEntry {
   const location = repository.locate(hash, sizeBytes);
-  return { kind: 'file', path, sizeBytes, mtimeNs, executable, blob: hash, location };
+  return { kind: 'file', path, sizeBytes, mtimeNs: mtimeNs ?? stateNs, executable, blob: hash, location };
 }
 
 function isSameFile(entry: Entry, { executable, hash, path }: ImportedFile): boolean {
@@ -135,7 +161,7 @@ function isSameFile(entry: Entry, { executable, hash, path }: ImportedFile): boo
 }
 
 /** One request for each commit of the repository. */
-async function findEarlier(repository: RepositoryWriter) {
+async function findEarlier(repository: RepositoryWriter, trailer: StateTrailer) {
   const byId = new Map<string, EarlierCommit>();
   const byHash = new Map<CommitHash, EarlierCommit>();
   const seen = new Set<CommitHash>();
@@ -148,7 +174,7 @@ async function findEarlier(repository: RepositoryWriter) {
       open.push(...parents);
       const earlier = { hash, parents, ref: ref.name };
       byHash.set(hash, earlier);
-      const id = importedStateOf(message);
+      const id = importedStateOf(message, trailer);
       if (id !== undefined && !byId.has(id)) byId.set(id, earlier);
     }
   }

@@ -6,6 +6,7 @@ import type { ObjectStore, StorePlace } from '../object-store.ts';
 import { writeOrSeeRefusal } from './calls/condition-preview.ts';
 import { copy } from './calls/copy.ts';
 import { deleteKeys } from './calls/delete.ts';
+import { listVersions } from './calls/list-versions.ts';
 import { createMultipart } from './calls/multipart.ts';
 import { partsOf } from './calls/object-parts.ts';
 import { get, head, list, put, read } from './calls/objects.ts';
@@ -49,6 +50,7 @@ export function createS3Store(connection: S3Connection, storePlace?: StorePlace)
     delete: (keys, options = {}) => deleteKeys(caller, keys, options),
     copy: (from, to, options = {}) => copy(caller, multipart, { from, to }, options),
     parts: (key, options = {}) => partsOf(caller, key, options),
+    versions: (request, options = {}) => listVersions(caller, request, options),
     multipart,
     close: async () => {
       const others = [...siblings.values()].map((store) => store.close());

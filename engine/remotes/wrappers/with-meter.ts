@@ -67,6 +67,7 @@ const DELETED_AT_ONCE_MAX = 1000;
 /** The calls that are no reads. */
 const CLASSES: Partial<Record<CallName, RequestClass>> = {
   list: 'lists',
+  versions: 'lists',
   put: 'writes',
   putStream: 'writes',
   copy: 'writes',

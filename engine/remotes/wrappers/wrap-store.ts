@@ -36,7 +36,7 @@ export type AroundCall = <T>(
 ) => Promise<T>;
 
 export function wrapStore(store: ObjectStore, around: AroundCall): ObjectStore {
-  const { confirmsWrites, files, multipart, parts, place } = store;
+  const { confirmsWrites, files, multipart, parts, place, versions } = store;
   return {
     address: store.address,
     provider: store.provider,
@@ -52,6 +52,10 @@ export function wrapStore(store: ObjectStore, around: AroundCall): ObjectStore {
     delete: (keys, call) => around('delete', call?.signal, () => store.delete(keys, call), keys[0]),
     copy: (from, to, call) => around('copy', call?.signal, () => store.copy(from, to, call), to),
     ...(parts && { parts: (key, call) => around('parts', call?.signal, () => store.parts!(key, call), key) }),
+    ...(versions && {
+      versions: (request, call) =>
+        around('versions', call?.signal, () => store.versions!(request, call), request.prefix),
+    }),
     ...(multipart && { multipart: wrapMultipart(multipart, around) }),
     ...(files && { files: wrapFiles(files, around) }),
     close: () => store.close(),

@@ -3,22 +3,14 @@
  * against its MD5, hashed with SHA-256 and sent on, without a copy on the disk.
  */
 import { DrayError } from '../../../api/error.ts';
-import { Budget } from '../../../base/budget.ts';
 import type { KnownContent, Md5Table } from '../../../index/md5-table.ts';
 import type { ContentSource, ContentStream, ContentWriter } from '../../versions/content-writer.ts';
 import type { RepositoryWriter } from '../../versions/repository-writer.ts';
-import {
-  candidatesOf,
-  type DvcCandidate,
-  type DvcFile,
-  type DvcProblem,
-  missing,
-  problemOf,
-} from './dvc-files.ts';
+import { type Contents, createContents } from '../bring-contents.ts';
+import { type ImportProblem, problemOf } from '../import-problem.ts';
+import { candidatesOf, type DvcCandidate, type DvcFile, missing } from './dvc-files.ts';
 import { md5CheckedBody } from './dvc-md5.ts';
 import type { DvcPlaces } from './dvc-places.ts';
-
-const FILES_AT_ONCE = 16;
 
 export interface DvcContentOptions {
   readonly places: DvcPlaces;
@@ -29,70 +21,21 @@ export interface DvcContentOptions {
   readonly onFile: (sizeBytes: number, isKept: boolean) => void;
 }
 
-export interface DvcContent {
-  /** Brings the content of all files. What cannot be brought is a problem of each file that has it. */
-  bring(files: readonly DvcFile[]): Promise<readonly DvcProblem[]>;
-  find(file: DvcFile): KnownContent | undefined;
-}
-
-export function createDvcContent(options: DvcContentOptions): DvcContent {
+export function createDvcContent(options: DvcContentOptions): Contents<DvcFile> {
   const { known, onFile, repository, signal } = options;
-  /** Brought by this run, perhaps in a pack that is not sent yet. */
-  const brought = new Set<string>();
-  const failed = new Map<string, unknown>();
-  const inFlight = new Budget(FILES_AT_ONCE);
-  const isThere = (id: string) => {
-    const content = known.find(id);
-    return content !== undefined && (content.sizeBytes === 0 || repository.has(content.hash));
-  };
-  const bringOne = async (id: string, file: DvcFile) => {
-    try {
-      const content = await bring(options, file);
-      known.add(id, content);
-      brought.add(id);
-      onFile(content.sizeBytes, false);
-    } catch (error) {
-      problemOf(file.path, error);
-      failed.set(id, error);
-    }
-  };
-  return {
-    find: (file) => {
-      const id = idOf(file);
-      return failed.has(id) ? undefined : known.find(id);
-    },
-    async bring(files) {
-      const work = new Map<string, Promise<void>>();
-      let failure: { readonly error: unknown } | undefined;
-      for (const file of files) {
-        const id = idOf(file);
-        if (brought.has(id) || failed.has(id) || work.has(id)) continue;
-        if (isThere(id)) {
-          brought.add(id);
-          onFile(known.find(id)!.sizeBytes, true);
-          continue;
-        }
-        const permit = await inFlight.acquire(1, signal);
-        const task = bringOne(id, file)
-          .catch((error) => {
-            failure ??= { error };
-          })
-          .finally(() => permit.release());
-        work.set(id, task);
-        if (failure) break;
-      }
-      await Promise.all(work.values());
-      if (failure) throw failure.error;
-      return files.flatMap((file) => {
-        const id = idOf(file);
-        return failed.has(id) ? [problemFor(file, failed.get(id))] : [];
-      });
-    },
-  };
+  return createContents({
+    repository,
+    known,
+    signal,
+    onFile,
+    idOf,
+    bring: (file) => bring(options, file),
+    problemOf: problemFor,
+  });
 }
 
 /** The same error, under the file's own name. */
-function problemFor({ output, path }: DvcFile, error: unknown): DvcProblem {
+function problemFor({ output, path }: DvcFile, error: unknown): ImportProblem {
   const isMissing = error instanceof DrayError && error.data.reason === 'dvcMissing';
   return problemOf(path, isMissing ? missing(path, output) : error);
 }

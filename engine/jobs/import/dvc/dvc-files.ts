@@ -1,8 +1,9 @@
 /** The files of a project's outputs: folders are lists of their own (`.dir` objects). */
 import * as v from 'valibot';
-import { DrayError, type ErrorCode, toDrayError } from '../../../api/error.ts';
+import { DrayError } from '../../../api/error.ts';
 import { comparePaths } from '../../../model/entry.ts';
 import { checkEntryPath } from '../../../model/safe-path.ts';
+import { type ImportProblem, problemOf } from '../import-problem.ts';
 import { createDvcDigest, otherContent } from './dvc-md5.ts';
 import type { DvcCloudFile, DvcHashKind, DvcOutput } from './dvc-outputs.ts';
 import { type DvcPlace, type DvcPlaces, keysOfMd5 } from './dvc-places.ts';
@@ -18,17 +19,10 @@ export interface DvcFile {
   readonly cloud?: DvcCloudFile;
 }
 
-/** What cannot be imported. */
-export interface DvcProblem {
-  readonly path: string;
-  readonly code: ErrorCode;
-  readonly message: string;
-}
-
 export interface DvcState {
   /** In order of their paths. */
   readonly files: readonly DvcFile[];
-  readonly problems: readonly DvcProblem[];
+  readonly problems: readonly ImportProblem[];
 }
 
 /** One place and key at which content may lie. */
@@ -72,7 +66,7 @@ export async function stateOf(
   signal: AbortSignal,
 ): Promise<DvcState> {
   const files: DvcFile[] = [];
-  const problems: DvcProblem[] = [];
+  const problems: ImportProblem[] = [];
   for (const output of outputs) {
     const { executable, hashKind, md5, path, problem } = output;
     const same = { executable, hashKind, output };
@@ -95,16 +89,9 @@ export async function stateOf(
   return { ...onlySafe(files), problems: [...problems, ...onlySafe(files).problems] };
 }
 
-/** @throws every error that does not concern this one file */
-export function problemOf(path: string, error: unknown): DvcProblem {
-  const { code, message } = toDrayError(error);
-  if (code === 'notFound' || code === 'damaged' || code === 'unsupported') return { path, code, message };
-  throw error;
-}
-
 function onlySafe(found: readonly DvcFile[]): DvcState {
   const files: DvcFile[] = [];
-  const problems: DvcProblem[] = [];
+  const problems: ImportProblem[] = [];
   const paths = new Set<string>();
   for (const file of found.toSorted((left, right) => comparePaths(left.path, right.path))) {
     const { path } = file;

@@ -20,33 +20,34 @@
  */
 import { join, resolve } from 'node:path';
 import { DrayError } from '../../../api/error.ts';
-import type { ImportDvcRequest, ImportDvcSummary } from '../../../api/jobs/imports.ts';
+import type { ImportDvcRequest, ImportSummary } from '../../../api/jobs/imports.ts';
 import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { checkAborted } from '../../../base/abort.ts';
-import { systemClock } from '../../../base/clock.ts';
 import { type Md5Table, openMd5Table } from '../../../index/md5-table.ts';
 import type { CommitHash } from '../../../model/entry.ts';
 import { leadsTo } from '../../../repository/leads-to.ts';
 import type { StoredRef } from '../../../repository/refs.ts';
 import { type OpenedRemote, openRepositoryAt, parseGivenUrl } from '../../session/opened-remote.ts';
-import { createProgress, type Progress } from '../../session/progress.ts';
-import { addTotals, createTraffic } from '../../session/traffic.ts';
 import { openRepositoryWriter, type RepositoryWriter } from '../../versions/repository-writer.ts';
+import type { Contents } from '../bring-contents.ts';
 import {
   type ImportedFile,
   type ImportHistory,
   importedStateOf,
   importMessage,
+  noteOfLeftOut,
   openImportHistory,
 } from '../import-history.ts';
-import { createDvcContent, type DvcContent } from './dvc-content.ts';
-import { createFolderLists, type DvcProblem, type DvcState, stateOf } from './dvc-files.ts';
+import { ImportPasses } from '../import-passes.ts';
+import type { ImportProblem } from '../import-problem.ts';
+import { createDvcContent } from './dvc-content.ts';
+import { createFolderLists, type DvcFile, type DvcState, stateOf } from './dvc-files.ts';
 import { type DvcPlaces, openDvcPlaces } from './dvc-places.ts';
 import { type ImportPlan, type ImportStep, planImport } from './dvc-plan.ts';
 import { readConfigOf, readOutputs, treeFingerprint } from './dvc-project.ts';
 import { openGitRepository } from './git-repository.ts';
 
-export async function importDvc(context: JobContext, request: ImportDvcRequest): Promise<ImportDvcSummary> {
+export async function importDvc(context: JobContext, request: ImportDvcRequest): Promise<ImportSummary> {
   const root = resolve(context.directory, request.project);
   await using git = await openGitRepository(context, root);
   const plan = await planImport(context, request, { git, root });
@@ -65,10 +66,12 @@ export async function importDvc(context: JobContext, request: ImportDvcRequest):
     creates: true,
   });
   using known = openMd5Table(join(repository.folder, 'md5.db'));
-  const history = await openImportHistory(repository);
+  const history = await openImportHistory(repository, TRAILER);
   const run: ImportRun = { context, request, plan, places, remote, repository, known, history };
   return await new DvcImport(run).run();
 }
+
+const TRAILER = 'DVC-Revision';
 
 interface ImportRun {
   readonly context: JobContext;
@@ -86,24 +89,23 @@ type Mapped = Map<string, readonly CommitHash[]>;
 
 class DvcImport {
   readonly #run: ImportRun;
-  readonly #problems = new Map<string, DvcProblem>();
+  readonly #problems = new Map<string, ImportProblem>();
   readonly #lists: ReturnType<typeof createFolderLists>;
   #mapped: Mapped = new Map();
-  #content: DvcContent | undefined;
-  #storedIn = -1;
+  #content: Contents<DvcFile> | undefined;
+  readonly #passes: ImportPasses;
   #states = 0;
   #commits = 0;
   #refs = 0;
-  #readFiles = 0;
-  #readBytes = 0;
-  #sent = { objects: 0, bytes: 0 };
 
   constructor(run: ImportRun) {
     this.#run = run;
     this.#lists = createFolderLists(run.places);
+    const { context, places, remote, repository } = run;
+    this.#passes = new ImportPasses(context, repository, () => [remote, ...places.opened()]);
   }
 
-  async run(): Promise<ImportDvcSummary> {
+  async run(): Promise<ImportSummary> {
     const { context, plan, request } = this.#run;
     await this.#store();
     for (const { code, message, path } of this.#problems.values())
@@ -117,50 +119,19 @@ class DvcImport {
 
   /** Brings the content of all states, and makes sure that the store has it. */
   async #store(): Promise<void> {
-    const { context, known, places, plan, remote, repository } = this.#run;
+    const { context, known, places, plan, repository } = this.#run;
     this.#problems.clear();
-    this.#storedIn = repository.round();
     this.#states = 0;
-    const writer = repository.openContent();
-    const limits = [remote, ...places.opened()];
-    const progress: Progress = createProgress(
-      { context, clock: systemClock },
-      {
-        phase: 'upload',
-        traffic: createTraffic(
-          limits.map(({ meter }) => meter),
-          limits.map(({ limit }) => limit),
-        ),
-      },
-    );
-    try {
-      const content = createDvcContent({
-        places,
-        repository,
-        content: writer,
-        known,
-        signal: context.signal,
-        onFile: (sizeBytes, isKept) => {
-          if (isKept) return progress.keep(1, sizeBytes);
-          this.#readFiles += 1;
-          this.#readBytes += sizeBytes;
-          progress.add(1, sizeBytes);
-        },
-      });
+    await this.#passes.store(async ({ onFile, writer }) => {
+      const { signal } = context;
+      const content = createDvcContent({ places, repository, content: writer, known, signal, onFile });
       this.#content = content;
       const seen = new Set<string>();
       for (const step of plan.steps) await this.#bring(step, content, seen);
-      await writer.settle();
-    } finally {
-      const { bytes, objects } = writer.sent();
-      this.#sent = { objects: this.#sent.objects + objects, bytes: this.#sent.bytes + bytes };
-      await writer.close();
-      progress.end();
-    }
-    await repository.confirm();
+    });
   }
 
-  async #bring({ id, readTree }: ImportStep, content: DvcContent, seen: Set<string>): Promise<void> {
+  async #bring({ id, readTree }: ImportStep, content: Contents<DvcFile>, seen: Set<string>): Promise<void> {
     if (!readTree) return;
     const { context, history, plan } = this.#run;
     checkAborted(context.signal);
@@ -209,7 +180,7 @@ class DvcImport {
     if (isWhole && parents.length === 1 && (await history.isSame(only!, files))) return parents;
     this.#commits += 1;
     const { author, id, timeMs } = step;
-    const message = importMessage(step.message, id, noteOf(leftOut));
+    const message = importMessage({ text: step.message, trailer: TRAILER, id, note: noteOf(leftOut) });
     return [await history.write({ id, author, timeMs, message, parents, files })];
   }
 
@@ -234,7 +205,7 @@ class DvcImport {
     const { plan, repository } = this.#run;
     if (await this.#isNothing(ref)) return this.#warnOfNone(ref.name);
     const { before, commit } = await repository.publish(ref.name, async (tip) => {
-      if (repository.round() !== this.#storedIn) {
+      if (this.#passes.isOutdated()) {
         await this.#store();
         if (!plan.isAlone) await this.#writeHistory();
       }
@@ -264,12 +235,13 @@ class DvcImport {
     const { files, leftOut } = await this.#filesOf(step);
     if (tip && (await history.isSame(tip.commit, files))) return tip.commit;
     if (tip) {
-      const isImported = importedStateOf((await repository.readCommit(tip.commit)).message) !== undefined;
+      const isImported =
+        importedStateOf((await repository.readCommit(tip.commit)).message, TRAILER) !== undefined;
       if (name.startsWith('tags/') || !isImported) throw otherCommit(name);
     }
     this.#commits += 1;
     const { author, id, timeMs } = step;
-    const message = importMessage(step.message, id, noteOf(leftOut));
+    const message = importMessage({ text: step.message, trailer: TRAILER, id, note: noteOf(leftOut) });
     return history.write({ id, author, timeMs, message, parents: tip ? [tip.commit] : [], files });
   }
 
@@ -296,30 +268,20 @@ class DvcImport {
     return commit;
   }
 
-  #summary(result: ImportDvcSummary['result']): ImportDvcSummary {
-    const { places, remote } = this.#run;
+  #summary(result: ImportSummary['result']): ImportSummary {
     return {
       result,
       states: this.#states,
       commits: this.#commits,
       refs: this.#refs,
-      readFiles: this.#readFiles,
-      readBytes: this.#readBytes,
-      uploadedObjects: this.#sent.objects,
-      uploadedBytes: this.#sent.bytes,
       failed: this.#problems.size,
-      requests: addTotals([remote, ...places.opened()].map(({ meter }) => meter)),
+      ...this.#passes.sums(),
     };
   }
 }
 
-const NAMED_MAX = 20;
-
 function noteOf(leftOut: readonly string[]): string | undefined {
-  if (leftOut.length === 0) return undefined;
-  const named = leftOut.slice(0, NAMED_MAX).map((path) => JSON.stringify(path));
-  const more = leftOut.length > NAMED_MAX ? `, and ${leftOut.length - NAMED_MAX} more` : '';
-  return `Left out, because DVC no longer had the content: ${named.join(', ')}${more}.`;
+  return noteOfLeftOut(leftOut, 'because DVC no longer had the content');
 }
 
 function otherCommit(name: string): DrayError {

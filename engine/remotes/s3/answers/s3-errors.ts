@@ -138,9 +138,11 @@ const REFUSAL_ADVICE: Readonly<Record<string, string>> = {
   AuthorizationHeaderMalformed: 'Set the region with --region or AWS_REGION.',
 };
 
-/** The object does not exist, and its bucket does. */
+const ABSENT: ReadonlySet<string> = new Set(['NoSuchKey', 'NoSuchVersion', 'NotFound']);
+
+/** The object, or the version, does not exist, and its bucket does. */
 export function isAbsentKey({ status, code }: S3Failure): boolean {
-  return status === 404 && (code === undefined || code === 'NoSuchKey' || code === 'NotFound');
+  return status === 404 && (code === undefined || ABSENT.has(code));
 }
 
 /**

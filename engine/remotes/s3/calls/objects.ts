@@ -182,7 +182,9 @@ function getRequest(connection: S3Connection, key: string, options: GetOptions):
     ...(options.ifMatch === undefined ? {} : { 'if-match': `"${options.ifMatch}"` }),
     ...(options.checksums && !options.range ? CHECKSUM_MODE : {}),
   };
-  return { ...requestFor(connection, { operation: 'GET', method: 'GET', key }, options), headers };
+  const request = { ...requestFor(connection, { operation: 'GET', method: 'GET', key }, options), headers };
+  const { versionId } = options;
+  return versionId === undefined ? request : { ...request, query: { versionId } };
 }
 
 function wholeInfo(answer: HttpAnswer, key: string, options: GetOptions): ObjectInfo {

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EntryRow } from '../../api/host/browse.ts';
+import { push } from '../../jobs/push/push.ts';
 import { testContext } from '../../jobs/session/job.fixture.ts';
 import { plainPlace, startTestPeer, TEST_TOKEN } from '../../peer/peer.fixture.ts';
 import { createHostFixture, type HostFixture } from '../host.fixture.ts';
@@ -209,5 +210,21 @@ describe('the plan of a copy', () => {
     expect(await plan()).not.toHaveProperty('deletesRepository');
     sandbox.write('there/birds/dray.json', '{}');
     expect(await plan()).toMatchObject({ deletesRepository: 'birds/', summary: { deletedFiles: 2 } });
+  });
+});
+
+describe('browsing a version', () => {
+  it('previews a link by its target, as on this computer', async () => {
+    const root = await fixture.workspace();
+    fixture.sandbox.write('work/raw/a.txt', 'of a');
+    symlinkSync('raw/a.txt', join(root, 'link'));
+    await push(testContext(root), {});
+    const place = (path: string) => `file://${fixture.sandbox.path('work-remote')}?ref=main&path=${path}`;
+    const preview = (path: string) => fixture.client.ask('browse.preview', { place: path });
+    const shown = { as: 'text', text: 'raw/a.txt', facts: { sizeBytes: 9 } };
+    expect(await preview(join(root, 'link'))).toMatchObject(shown);
+    expect(await preview(place('link'))).toMatchObject(shown);
+    expect(await preview(place('raw/a.txt'))).toMatchObject({ as: 'text', text: 'of a' });
+    await expect(preview(place('gone'))).rejects.toMatchObject({ code: 'notFound' });
   });
 });

@@ -9,7 +9,7 @@ import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../..
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { previewFile } from '../preview/file-preview.ts';
-import { previewLocalFile, readLocal } from '../preview/preview-sources.ts';
+import { linkPreview, previewLocalFile, readLocal } from '../preview/preview-sources.ts';
 import { openPanesFile } from '../user-files/panes-file.ts';
 import { openSource } from './entry-sources.ts';
 import { openListing } from './listings.ts';
@@ -126,7 +126,10 @@ function previewObject(context: JobContext, place: RemotePlace): Promise<FilePre
   return withStore(context, place, async (store) => {
     const name = nameOfPlace(place);
     const info = await store.head(name, { signal });
-    if (!info) return undefined;
+    if (!info) {
+      const other = await store.files?.findSpecial?.(name, { signal });
+      return other?.special?.kind === 'link' ? linkPreview(other.special.target) : undefined;
+    }
     const { modifiedMs, sizeBytes } = info;
     return previewFile({
       name,

@@ -12,8 +12,6 @@ import type { Commit } from '../../repository/commit.ts';
 import { formatMoment } from '../format-moment.ts';
 import { previewFile } from './file-preview.ts';
 
-/** A number, which `createReadStream` accepts although its types do not. */
-
 export interface LocalPreviewOptions {
   /** Larger files are shown without their hash. Default: 0. */
   readonly hashedUpTo?: number;
@@ -105,7 +103,7 @@ async function hashFile(path: string, signal: AbortSignal): Promise<string> {
   return hash.digest('hex');
 }
 
-function linkPreview(target: string, mtime?: string): FilePreview {
+export function linkPreview(target: string, mtime?: string): FilePreview {
   const facts = { sizeBytes: Buffer.byteLength(target), ...(mtime === undefined ? {} : { mtime }) };
   return { as: 'text', text: target, isCut: false, facts };
 }

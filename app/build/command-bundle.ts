@@ -35,6 +35,7 @@ export const APART = {
   'aws-credential-providers': '@aws-sdk/credential-providers',
   'aws-lib-storage': '@aws-sdk/lib-storage',
   'hash-wasm': 'hash-wasm',
+  'js-yaml': 'js-yaml',
   'own-certificate': 'selfsigned',
   websocket: 'ws',
 };

@@ -3,7 +3,6 @@
  * outputs, `dvc.yaml` says which outputs there are and how they are kept.
  */
 import { posix } from 'node:path';
-import { load } from 'js-yaml';
 import * as v from 'valibot';
 import { DrayError } from '../../../api/error.ts';
 
@@ -219,6 +218,13 @@ function cloudFilesOf(path: string, out: StoredOut): readonly DvcCloudFile[] | u
   });
 }
 
+let yaml: typeof import('js-yaml') | undefined;
+
+/** Call once before outputs are read. Loaded on demand, because only this import needs it. */
+export async function loadYaml(): Promise<void> {
+  yaml ??= await import('js-yaml');
+}
+
 function parse<const Schema extends v.GenericSchema>(
   path: string,
   text: string,
@@ -226,7 +232,7 @@ function parse<const Schema extends v.GenericSchema>(
 ): v.InferOutput<Schema> {
   let document: unknown;
   try {
-    document = load(text) ?? {};
+    document = yaml!.load(text) ?? {};
   } catch (cause) {
     throw unreadable(path, (cause as Error).message.split('\n', 1)[0] ?? '', cause);
   }

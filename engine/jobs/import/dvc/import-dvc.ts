@@ -42,12 +42,14 @@ import { ImportPasses } from '../import-passes.ts';
 import type { ImportProblem } from '../import-problem.ts';
 import { createDvcContent } from './dvc-content.ts';
 import { createFolderLists, type DvcFile, type DvcState, stateOf } from './dvc-files.ts';
+import { loadYaml } from './dvc-outputs.ts';
 import { type DvcPlaces, openDvcPlaces } from './dvc-places.ts';
 import { type ImportPlan, type ImportStep, planImport } from './dvc-plan.ts';
 import { readConfigOf, readOutputs, treeFingerprint } from './dvc-project.ts';
 import { openGitRepository } from './git-repository.ts';
 
 export async function importDvc(context: JobContext, request: ImportDvcRequest): Promise<ImportSummary> {
+  await loadYaml();
   const root = resolve(context.directory, request.project);
   await using git = await openGitRepository(context, root);
   const plan = await planImport(context, request, { git, root });

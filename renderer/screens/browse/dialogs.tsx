@@ -1,5 +1,6 @@
 /** The dialogs of Browse: a folder's name, a confirmed deletion, and the preview of one file. */
 
+import './browse.css';
 import { useState } from 'react';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';

@@ -26,7 +26,7 @@ export function RepositoryView({ location, onOpen, onShowObjects }: RepositoryVi
   const { data, error, refetch } = useAsk('browse.repository', { place });
   const history = useHistoryLink(location);
   return (
-    <section className="repository" aria-label={`Repository ${repositoryName(location)}`}>
+    <section className="repository-view" aria-label={`Repository ${repositoryName(location)}`}>
       <div className="row">
         <Icon name="branch" />
         <h2 className="grow cut">{repositoryName(location)}</h2>

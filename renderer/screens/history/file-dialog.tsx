@@ -1,4 +1,5 @@
 /** One file of a commit, beside its version in another commit, with buttons to restore it. */
+import './history.css';
 import { useState } from 'react';
 import type { FilePreview } from '../../../engine/api/host/file-preview.ts';
 import { Button } from '../../design/controls/button.tsx';

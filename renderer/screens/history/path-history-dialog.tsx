@@ -1,4 +1,5 @@
 /** Lists the commits that changed a file or a folder. Each version can be shown and restored. */
+import './history.css';
 import { useEffect, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { DrayError } from '../../../engine/api/error.ts';

@@ -1,4 +1,5 @@
 /** The question before a repair. A dry run finds what is missing or damaged, and writes nothing. */
+import '../transfers/transfers.css';
 import { useEffect, useState } from 'react';
 import type { HostEvent } from '../../../engine/api/host.ts';
 import type { RepairSummary } from '../../../engine/api/jobs/repair.ts';

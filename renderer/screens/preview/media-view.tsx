@@ -3,6 +3,7 @@
  * when the user presses Load, and passes them as a blob of a fixed type. So the engine serves no file content
  * by URL, and the file cannot load anything.
  */
+import './file-preview.css';
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { DrayError } from '../../../engine/api/error.ts';
 import {

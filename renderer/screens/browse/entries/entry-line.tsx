@@ -4,6 +4,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: see above
 // biome-ignore-all lint/a11y/useFocusableInteractive: see above
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: see above
+import '../browse.css';
 import { type DragEvent, type MouseEvent, memo } from 'react';
 import type { EntryRow } from '../../../../engine/api/host/browse.ts';
 import { formatBytes } from '../../../../engine/api/text/numbers.ts';

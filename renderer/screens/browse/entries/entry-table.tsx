@@ -1,6 +1,7 @@
 /** The entries of one pane: a grid of any number of rows, with drag and drop. */
 // biome-ignore-all lint/a11y/useSemanticElements: the rows of a grid that are not drawn cannot be a table's
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus for its rows
+import '../browse.css';
 import { type DragEvent, type ReactNode, useCallback, useRef, useState } from 'react';
 import type { DropItem } from 'react-aria-components';
 import { useDrop } from 'react-aria-components/useDrop';

@@ -2,6 +2,7 @@
  * The fields for the notices of a job: when Dray sends one, and to whom. They are folded at first, because
  * the defaults suit most jobs.
  */
+import '../jobs.css';
 import { useId } from 'react';
 import { Checkbox, Select } from '../../../design/controls/field.tsx';
 import { FormField } from './form-field.tsx';

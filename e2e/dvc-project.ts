@@ -1,6 +1,15 @@
 /** Random DVC projects, made by the real DVC and git, each commit under a tag of its own. */
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Draw } from './seeded-draw.ts';
@@ -72,9 +81,17 @@ export async function makeDvcProject(options: DvcProjectOptions): Promise<DvcPro
 }
 
 /** Content and executable bit. */
-export function describeFile(path: string): string {
+function describeFile(path: string): string {
   const isExecutable = (statSync(path).mode & 0o100) !== 0;
   return `${isExecutable ? 'x' : '-'} ${readFileSync(path).toString('base64')}`;
+}
+
+/** All files of a workspace, as `describeFile` says. */
+export function filesIn(root: string): ReadonlyMap<string, string> {
+  const paths = (readdirSync(root, { recursive: true }) as string[]).filter(
+    (path) => !path.startsWith('.dray') && statSync(join(root, path)).isFile(),
+  );
+  return new Map(paths.map((path) => [path, describeFile(join(root, path))]));
 }
 
 async function openProject({ draw, environment, remotes, root, settings, version }: DvcProjectOptions) {

@@ -2,13 +2,11 @@
  * `dray import dvc` against the real DVC 2.x and 3.x: random projects with histories. What DVC pulls at each
  * revision must equal what Dray clones. `DVC_PROJECTS` sets how many there are.
  */
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importDvc } from '../engine/jobs/import/dvc/import-dvc.ts';
 import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
 import { createSandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
-import { describeFile, makeDvcProject } from './dvc-project.ts';
+import { filesIn, makeDvcProject } from './dvc-project.ts';
 import { drawFrom } from './seeded-draw.ts';
 import { dvcPath } from './servers/dvc-tool.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
@@ -61,10 +59,3 @@ describe('an import of a DVC project', () => {
     },
   );
 });
-
-function filesIn(root: string): ReadonlyMap<string, string> {
-  const paths = (readdirSync(root, { recursive: true }) as string[]).filter(
-    (path) => !path.startsWith('.dray') && statSync(join(root, path)).isFile(),
-  );
-  return new Map(paths.map((path) => [path, describeFile(join(root, path))]));
-}

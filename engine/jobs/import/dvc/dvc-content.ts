@@ -47,7 +47,7 @@ function idOf({ cloud, hashKind, md5 }: DvcFile): string {
 
 async function bring(options: DvcContentOptions, file: DvcFile): Promise<KnownContent> {
   let damaged: unknown;
-  for (const candidate of await candidatesOf(options.places, file)) {
+  for await (const candidate of candidatesOf(options.places, file)) {
     try {
       return await options.content.put(sourceOf(candidate, file, options.signal));
     } catch (error) {
@@ -56,38 +56,55 @@ async function bring(options: DvcContentOptions, file: DvcFile): Promise<KnownCo
       else if (reason !== 'dvcMissing') throw error;
     }
   }
-  // At a remote with cloud versioning, other content is a later version of the file.
+  // At a remote with cloud versioning, other content is another version of the file.
   if (damaged !== undefined && !file.cloud) throw damaged;
-  throw file.cloud ? laterVersion(file) : missing(file.path, file.output);
+  throw file.cloud ? otherVersion(file) : missing(file.path, file.output);
 }
 
-function sourceOf({ key, place }: DvcCandidate, file: DvcFile, signal: AbortSignal): ContentSource {
-  const { limit, store } = place.opened;
-  const name = `${key} at ${place.address}`;
+function sourceOf(candidate: DvcCandidate, file: DvcFile, signal: AbortSignal): ContentSource {
+  const { key, place, versionId } = candidate;
+  const name = `${key}${versionId === undefined ? '' : ` (version ${versionId})`} at ${place.address}`;
   return {
     name,
     async open(): Promise<ContentStream> {
-      const read = await limit.run(() => store.get(key, { isResumed: true, signal }), { bytes: 0, signal });
+      const read = await readCandidate(candidate, signal);
       if (!read) throw missing(file.path, file.output);
       const { hashKind: kind, md5 } = file;
       if (md5 !== undefined)
         return { sizeBytes: read.sizeBytes, body: md5CheckedBody(read.body, { kind, md5, name }) };
-      // Without an MD5 only the etag says that this is the recorded version.
-      if (read.etag !== '' && read.etag === file.cloud?.etag?.replaceAll('"', '')) return read;
+      // Without an MD5 only the etag and the version say that this is what was recorded.
+      const etag = file.cloud?.etag?.replaceAll('"', '') ?? '';
+      if (etag === '' ? versionId !== undefined : read.etag === etag) return read;
       read.body.destroy();
       throw missing(file.path, file.output);
     },
   };
 }
 
-function laterVersion({ cloud, path }: DvcFile): DrayError {
+async function readCandidate({ key, place, versionId }: DvcCandidate, signal: AbortSignal) {
+  const { limit, store } = place.opened;
+  const version = versionId === undefined ? {} : { versionId };
+  try {
+    const get = () => store.get(key, { ...version, isResumed: true, signal });
+    return await limit.run(get, { bytes: 0, signal });
+  } catch (error) {
+    // S3 answers so to an id that is none of its own, as of a bucket that was copied, or that of a deletion.
+    const isNoVersion = error instanceof DrayError && NO_VERSION.has(error.data.remoteCode);
+    if (versionId !== undefined && isNoVersion) return undefined;
+    throw error;
+  }
+}
+
+const NO_VERSION: ReadonlySet<unknown> = new Set(['InvalidArgument', 'MethodNotAllowed', 'NoSuchVersion']);
+
+function otherVersion({ cloud, path }: DvcFile): DrayError {
   const version = cloud?.versionId === undefined ? '' : ` ${cloud.versionId}`;
   return new DrayError(
     'notFound',
-    `The version${version} of ${path} is not the current one at the DVC remote. Dray reads only the current ones.`,
+    `The DVC remote does not have the version${version} of ${path} any more.`,
     {
       data: { path, reason: 'dvcVersion' },
-      advice: 'Run "dvc fetch" for that revision, so that the cache has it.',
+      advice: 'Run "dvc fetch" for that revision where a cache has it, and add "--remote .dvc/cache".',
     },
   );
 }

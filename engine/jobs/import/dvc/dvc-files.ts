@@ -29,6 +29,8 @@ export interface DvcState {
 export interface DvcCandidate {
   readonly place: DvcPlace;
   readonly key: string;
+  /** Absent: what the key is now. */
+  readonly versionId?: string;
 }
 
 const LIST_BYTES_MAX = 512 * 1024 * 1024;
@@ -115,18 +117,21 @@ function isBelowFile(path: string, paths: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Where content may lie: in the cache of this machine, then on the remote. */
-export async function candidatesOf(
+/** Where content may lie: in the cache of this machine, then on the remote, which is opened only then. */
+export async function* candidatesOf(
   places: DvcPlaces,
   { cloud, hashKind, md5, output }: Pick<DvcFile, 'cloud' | 'hashKind' | 'md5' | 'output'>,
-): Promise<readonly DvcCandidate[]> {
-  const candidates: DvcCandidate[] = [];
+): AsyncGenerator<DvcCandidate, void, undefined> {
   const keys = md5 === undefined ? [] : keysOfMd5(md5, hashKind);
-  if (places.cache) for (const key of keys) candidates.push({ place: places.cache, key });
-  const remote = await places.remote(cloud?.remote ?? output.remote);
-  if (remote && cloud) candidates.push({ place: remote, key: cloud.path });
-  if (remote) for (const key of keys) candidates.push({ place: remote, key });
-  return candidates;
+  if (places.cache) for (const key of keys) yield { place: places.cache, key };
+  const place = await places.remote(cloud?.remote ?? output.remote);
+  if (!place) return;
+  if (cloud) {
+    const { path: key, versionId } = cloud;
+    if (versionId !== undefined && place.opened.store.versions) yield { place, key, versionId };
+    yield { place, key };
+  }
+  for (const key of keys) yield { place, key };
 }
 
 async function readFolderList(
@@ -137,7 +142,7 @@ async function readFolderList(
   const { hashKind, path } = output;
   const md5 = output.md5!;
   let damaged: DrayError | undefined;
-  for (const { key, place } of await candidatesOf(places, { hashKind, md5, output })) {
+  for await (const { key, place } of candidatesOf(places, { hashKind, md5, output })) {
     const { limit, store } = place.opened;
     const read = await limit.run(() => store.read(key, { maxBytes: LIST_BYTES_MAX, signal }), {
       bytes: 0,

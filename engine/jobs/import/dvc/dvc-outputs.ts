@@ -203,7 +203,7 @@ function toOutput(
 function cloudFilesOf(path: string, out: StoredOut): readonly DvcCloudFile[] | undefined {
   const all = out.files?.map((file) => ({ ...file, path: posix.join(path, posix.normalize(file.relpath)) }));
   const own = { ...out, path, remote: out.remote };
-  const files = all ?? (out.cloud ? [own] : undefined);
+  const files = all ?? (out.cloud || out.version_id ? [own] : undefined);
   // Files with MD5s alone are a folder whose list DVC has put in place of a `.dir` object.
   return files?.map(({ cloud, etag, md5, path: filePath, remote, version_id }) => {
     const [name, version] = Object.entries(cloud ?? {})[0] ?? [];

@@ -52,7 +52,7 @@ export interface TablePreview {
   readonly rows: readonly (readonly (string | null)[])[];
   /** True if the file has more rows or columns. */
   readonly isCut: boolean;
-  /** The number of rows in the file, if its format records it. */
+  /** The number of rows in the file, if it is known without reading all of it. */
   readonly rowsTotal?: number;
   /** Sentences about columns that are not shown. */
   readonly note?: string;

@@ -43,12 +43,40 @@ describe('the preview of a file', () => {
     }
   });
 
+  it('is text in UTF-16 with its mark, also as a table, and not without', async () => {
+    const wide = Buffer.from('\ufeffid;name\n1;Zo\u00eb\n', 'utf16le');
+    const rows = [['1', 'Zo\u00eb']];
+    expect(await preview('a.csv', wide)).toMatchObject({ as: 'text', table: { rows } });
+    const swapped = Buffer.from(wide).swap16();
+    expect(await preview('a.csv', swapped)).toMatchObject({ as: 'text', table: { rows } });
+    const long = Buffer.from(`\ufeff${'\u{1f600}'.repeat(TEXT_BYTES_MAX)}`, 'utf16le');
+    const shown = await preview('a.txt', long);
+    if (shown.as !== 'text') throw new Error('it is text');
+    expect([shown.isCut, shown.readBytes, /^\u{1f600}+$/u.test(shown.text)]).toEqual([
+      true,
+      TEXT_BYTES_MAX,
+      true,
+    ]);
+    for (const bytes of [wide.subarray(2), Buffer.from([0xff, 0xfe, 0x41]), Buffer.from('fffe000041', 'hex')])
+      expect(await preview('a.csv', bytes)).toMatchObject({ as: 'facts' });
+  });
+
+  it('shows SVG and HTML as the text that they are, whatever their extension', async () => {
+    for (const text of ['<svg onload="alert(1)"/>', '<!doctype html><script>alert(1)</script>'])
+      for (const name of ['a.svg', 'a.html', 'a.png'])
+        expect(await preview(name, text)).toMatchObject({ as: 'text', text });
+  });
+
   it('is a picture if signature and extension match and the file is small enough', async () => {
     const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(500)]);
     expect(await preview('a.JPG', jpeg)).toMatchObject({ as: 'image', mime: 'image/jpeg' });
     expect(await preview('a.png', '<script>')).toMatchObject({ as: 'text' });
     const large = Buffer.concat([jpeg, Buffer.alloc(IMAGE_BYTES_MAX)]);
-    expect(await preview('a.jpg', large)).toMatchObject({ as: 'facts', readBytes: TEXT_BYTES_MAX });
+    expect(await preview('a.jpg', large)).toMatchObject({
+      as: 'facts',
+      readBytes: TEXT_BYTES_MAX,
+      why: 'Only pictures of up to 4 MiB are shown.',
+    });
   });
 
   it.each([

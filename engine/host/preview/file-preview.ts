@@ -53,13 +53,16 @@ export async function previewFile(source: PreviewSource): Promise<FilePreview> {
     const media = await previewMedia(source);
     if (media) return media;
   }
-  const isPerhapsImage = IMAGE_NAMES.test(extname(name)) && facts.sizeBytes <= IMAGE_BYTES_MAX;
-  const bytes = await read(isPerhapsImage ? IMAGE_BYTES_MAX : TEXT_BYTES_MAX);
+  const isPerhapsImage = IMAGE_NAMES.test(extname(name));
+  const isSmall = facts.sizeBytes <= IMAGE_BYTES_MAX;
+  const bytes = await read(isPerhapsImage && isSmall ? IMAGE_BYTES_MAX : TEXT_BYTES_MAX);
   const mime = isPerhapsImage ? imageOf(bytes) : undefined;
-  if (mime) return { as: 'image', mime, base64: Buffer.from(bytes).toString('base64'), facts };
-  const text = textOf(bytes.subarray(0, TEXT_BYTES_MAX), facts.sizeBytes);
-  if (text === undefined)
-    return { as: 'facts', facts, start: Buffer.from(bytes.subarray(0, START_BYTES)).toString('base64') };
+  if (mime && isSmall) return { as: 'image', mime, base64: Buffer.from(bytes).toString('base64'), facts };
+  const text = textOf(bytes.subarray(0, TEXT_BYTES_MAX), source);
+  if (text === undefined) {
+    const start = Buffer.from(bytes.subarray(0, START_BYTES)).toString('base64');
+    return { as: 'facts', facts, start, ...(mime && { why: 'Only pictures of up to 4 MiB are shown.' }) };
+  }
   const isCut = facts.sizeBytes > TEXT_BYTES_MAX;
   const table = tablePreview(name, text, isCut);
   return { as: 'text', text, isCut, facts, ...(table && { table }) };
@@ -90,11 +93,29 @@ function imageOf(bytes: Uint8Array): string | undefined {
   return IMAGES.find(({ at, bytes: signature }) => start.startsWith(signature, at))?.mime;
 }
 
-/** Undefined if it is not UTF-8 text. A cut text may end inside a character. */
-function textOf(bytes: Uint8Array, sizeBytes: number): string | undefined {
+/** Undefined if it is neither UTF-8 nor, with its mark, UTF-16. A cut text may end inside a character. */
+function textOf(bytes: Uint8Array, { facts: { sizeBytes }, name }: PreviewSource): string | undefined {
+  const mark = Buffer.from(bytes.subarray(0, 2)).toString('hex');
+  // The frames of MP3 begin with such bytes too.
+  if ((mark === 'fffe' || mark === 'feff') && !MEDIA_NAMES.test(extname(name)))
+    return wideTextOf(bytes, mark === 'fffe' ? 'utf-16le' : 'utf-16be', bytes.length < sizeBytes);
   if (bytes.includes(0)) return undefined;
   const cut = bytes.length < sizeBytes ? bytes.subarray(0, wholeCharacters(bytes)) : bytes;
   return isUtf8(cut) ? Buffer.from(cut).toString('utf8') : undefined;
+}
+
+/** What Excel and PowerShell write. */
+function wideTextOf(
+  bytes: Uint8Array,
+  encoding: 'utf-16le' | 'utf-16be',
+  isCut: boolean,
+): string | undefined {
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: isCut });
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The end of the last complete character. */

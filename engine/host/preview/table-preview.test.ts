@@ -28,6 +28,14 @@ describe('a table', () => {
     expect(typesOf('a.csv', '\ufeffa,\n1,2')).toEqual(['a: whole number', 'Column 2: whole number']);
   });
 
+  it('takes its delimiter from outside of quotes, and ends its lines as any system does', () => {
+    expect(rowsOf('a.csv', '"Name, first, last";"x"\n"A, B";1\n')).toEqual([['A, B', '1']]);
+    expect(rowsOf('a.csv', 'a,b\r1,2\r"3\r",4\r')).toEqual([
+      ['1', '2'],
+      ['3\r', '4'],
+    ]);
+  });
+
   it('omits the incomplete last record of a cut text', () => {
     expect(tablePreview('a.csv', 'a,b\n1,2\n3,', true)).toMatchObject({ rows: [['1', '2']], isCut: true });
     expect(tablePreview('a.jsonl', '{"a":1}\n{"a":', true)).toMatchObject({ rows: [['1']], isCut: true });
@@ -53,13 +61,20 @@ describe('a table', () => {
     expect([tall?.rows.length, tall?.isCut]).toEqual([500, true]);
     const wide = tablePreview('a.csv', `${'a,'.repeat(500)}\n${'1,'.repeat(500)}\n`, false);
     expect([wide?.columns.length, wide?.isCut]).toEqual([100, true]);
+    expect([wide?.rowsTotal, wide?.note]).toEqual([1, '401 more columns are not shown.']);
+    const keys = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`k${at}`, at]));
+    const lines = tablePreview('a.jsonl', `${JSON.stringify(keys)}\n`.repeat(2), false);
+    expect([lines?.columns.length, lines?.note]).toEqual([100, '1 more column is not shown.']);
     const long = tablePreview('a.csv', `a\n${'x'.repeat(5_000)}\n`, false);
     expect(long?.rows[0]?.[0]?.length).toBe(1_001);
     const whole = tablePreview('a.csv', `a\n${'1\n'.repeat(500)}`, false);
     expect([whole?.rows.length, whole?.isCut]).toEqual([500, false]);
   });
 
-  it('is undefined for other extensions and empty files', () => {
+  it('is undefined for other extensions, empty files and values that are nested too deeply', () => {
+    expect(
+      tablePreview('a.jsonl', `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, false),
+    ).toBeUndefined();
     expect(tablePreview('a.txt', 'a,b\n1,2\n', false)).toBeUndefined();
     expect(tablePreview('a.csv', '', false)).toBeUndefined();
   });

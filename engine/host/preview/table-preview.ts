@@ -1,6 +1,7 @@
 /** Parses the beginning of a text as a table: CSV and TSV (RFC 4180), and JSON Lines. */
 import { extname } from 'node:path';
 import type { ColumnType, TablePreview } from '../../api/host/file-preview.ts';
+import { formatPlural } from '../../api/text/numbers.ts';
 
 const ROWS_MAX = 500;
 const COLUMNS_MAX = 100;
@@ -24,9 +25,9 @@ export function tablePreview(name: string, text: string, isCut: boolean): TableP
   }
 }
 
-/** The delimiter that occurs most often in the first line. */
+/** The delimiter that occurs most often in the first line, outside of quotes. */
 function delimiterOf(text: string): string {
-  const [line = ''] = text.split('\n', 1);
+  const [line = ''] = text.replace(/"(?:[^"]|"")*"/g, '').split(/[\r\n]/, 1);
   const counts = [',', ';', '\t'].map((one) => ({ one, count: line.split(one).length }));
   return counts.reduce((most, next) => (next.count > most.count ? next : most)).one;
 }
@@ -37,9 +38,9 @@ function delimitedTable(text: string, delimiter: string, isCut: boolean): TableP
   if (!head) return undefined;
   const width = Math.min(COLUMNS_MAX, Math.max(...records.map((record) => record.length)));
   const names = Array.from({ length: width }, (_, at) => head[at]?.trim() || `Column ${at + 1}`);
-  const isWide = records.some((record) => record.length > COLUMNS_MAX);
+  const more = Math.max(...records.map((record) => record.length)) - width;
   const cells = rows.map((row) => names.map((_, at) => row[at] ?? null));
-  return tableOf(names, cells, hasMore || isWide);
+  return tableOf(names, cells, { hasMore, more });
 }
 
 /** The complete records, including the head. A quoted field may contain line breaks. */
@@ -72,10 +73,10 @@ function readRecords(text: string, delimiter: string, isCut: boolean) {
       isQuoted = true;
       wasQuoted = true;
     } else if (letter === delimiter) endField();
-    else if (letter === '\n') {
+    else if (letter === '\n' || (letter === '\r' && text[at + 1] !== '\n')) {
       endRecord();
       if (records.length > ROWS_MAX) return { records, hasMore: isCut || at < text.length - 1 };
-    } else if (letter !== '\r' || text[at + 1] !== '\n') field += letter;
+    } else if (letter !== '\r') field += letter;
   }
   // The last record of a cut text may be incomplete.
   if (!isCut && (field !== '' || record.length > 0)) endRecord();
@@ -89,37 +90,40 @@ function linesTable(text: string, isCut: boolean): TablePreview | undefined {
   const names: string[] = [];
   const places = new Map<string, number>();
   const rows: Cell[][] = [];
-  let isWide = false;
+  const left = new Set<string>();
   for (const line of filled.slice(0, ROWS_MAX)) {
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      return undefined;
-    }
+    const fields = fieldsOf(line);
+    if (!fields) return undefined;
     const row: Cell[] = [];
-    for (const [key, cell] of Object.entries(fieldsOf(value))) {
+    for (const [key, cell] of fields) {
       let place = places.get(key);
-      if (place === undefined && names.length === COLUMNS_MAX) isWide = true;
+      if (place === undefined && names.length === COLUMNS_MAX) left.add(key);
       else {
         if (place === undefined) {
           place = names.push(shortenCell(key)) - 1;
           places.set(key, place);
         }
-        row[place] = cellOf(cell);
+        row[place] = cell;
       }
     }
     rows.push(row);
   }
   if (rows.length === 0) return undefined;
   const cells = rows.map((row) => names.map((_, at) => row[at] ?? null));
-  return tableOf(names, cells, isCut || isWide || filled.length > ROWS_MAX);
+  return tableOf(names, cells, { hasMore: isCut || filled.length > ROWS_MAX, more: left.size });
 }
 
-function fieldsOf(value: unknown): object {
-  if (Array.isArray(value))
-    return Object.fromEntries(value.map((one: unknown, at) => [`Column ${at + 1}`, one]));
-  return typeof value === 'object' && value !== null ? value : { value };
+/** Undefined if the line is no JSON, or nested more deeply than the engine can follow. */
+function fieldsOf(line: string): readonly (readonly [string, Cell])[] | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    const fields = Array.isArray(value)
+      ? value.map((one: unknown, at) => [`Column ${at + 1}`, one] as const)
+      : Object.entries(typeof value === 'object' && value !== null ? value : { value });
+    return fields.map(([key, cell]) => [key, cellOf(cell)] as const);
+  } catch {
+    return undefined;
+  }
 }
 
 function cellOf(value: unknown): Cell {
@@ -131,9 +135,20 @@ export function shortenCell(text: string): string {
   return text.length > CELL_MAX ? `${text.slice(0, CELL_MAX)}\u2026` : text;
 }
 
-function tableOf(names: readonly string[], rows: readonly (readonly Cell[])[], isCut: boolean): TablePreview {
+/** @param rest `more`: the number of columns that are not shown. */
+function tableOf(
+  names: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { hasMore, more }: { readonly hasMore: boolean; readonly more: number },
+): TablePreview {
   const columns = names.map((name, at) => ({ name, type: typeOf(rows.map((row) => row[at] ?? null)) }));
-  return { columns, rows, isCut };
+  if (more === 0) return { columns, rows, isCut: hasMore };
+  const note = columnsNote(more);
+  return { columns, rows, isCut: true, note, ...(!hasMore && { rowsTotal: rows.length }) };
+}
+
+export function columnsNote(more: number): string {
+  return `${formatPlural(more, 'more column')} ${more === 1 ? 'is' : 'are'} not shown.`;
 }
 
 const TYPES: readonly { readonly type: ColumnType; readonly pattern: RegExp }[] = [

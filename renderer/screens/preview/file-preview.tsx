@@ -22,6 +22,9 @@ export const LOOKS = [
 ] as const;
 
 type Media = Extract<FilePreview, { as: 'media' }>;
+type ImagePreview = Extract<FilePreview, { as: 'image' }>;
+
+const PICTURE_FAILED = 'The browser cannot show this picture. It is damaged, or too large.';
 
 const MediaView = lazy(() => import('./media-view.tsx'));
 
@@ -73,11 +76,7 @@ function Content({ preview, name, look }: FilePreviewProps & { readonly look: Lo
     case 'media':
       return <MediaPlayer kind={preview} name={name} />;
     case 'image':
-      return (
-        <div className="file-preview-image">
-          <img src={`data:${preview.mime};base64,${preview.base64}`} alt={name} />
-        </div>
-      );
+      return <Picture key={preview.base64} picture={preview} name={name} />;
     case 'facts':
       return (
         <>
@@ -88,6 +87,21 @@ function Content({ preview, name, look }: FilePreviewProps & { readonly look: Lo
         </>
       );
   }
+}
+
+/** The browser decodes it, so the browser finds the damage, or that it is too large. */
+function Picture({ name, picture }: { readonly name: string; readonly picture: ImagePreview }) {
+  const [isShown, setIsShown] = useState(true);
+  if (!isShown) return <p className="file-preview-note">{PICTURE_FAILED}</p>;
+  return (
+    <div className="file-preview-image">
+      <img
+        src={`data:${picture.mime};base64,${picture.base64}`}
+        alt={name}
+        onError={() => setIsShown(false)}
+      />
+    </div>
+  );
 }
 
 function Facts({ facts }: { readonly facts: FileFacts }) {

@@ -37,8 +37,18 @@ export function cellText(value: unknown, element?: SchemaElement): string | null
   return shortenCell(String(value));
 }
 
-/** For values inside lists, maps and structs. */
+/** A leaf's value, or a list of them, inside lists, maps and structs: as the leaf's type has it. */
+export function innerValue(value: unknown, element: SchemaElement): unknown {
+  if (Array.isArray(value)) return value.map((one) => innerValue(one, element));
+  if (value === null || value === undefined) return value;
+  if (isDecimal(element)) return decimalText(value, element.scale ?? 0);
+  return typeof value === 'number' && element.type === 'FLOAT' ? Number(singleText(value)) : value;
+}
+
+/** For values inside lists, maps and structs. JSON has no NaN and no infinity. */
 function plain(_key: string, value: unknown): unknown {
+  if (value === undefined) return null;
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   return value instanceof Uint8Array ? bytesText(value) : value;
 }

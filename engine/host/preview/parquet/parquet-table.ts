@@ -9,7 +9,7 @@ import { parquetMetadata, parquetSchema } from 'hyparquet/src/metadata.js';
 import { assembleAsync } from 'hyparquet/src/rowgroup.js';
 import { getMaxDefinitionLevel, getTreePath, isFlatColumn } from 'hyparquet/src/schema.js';
 import type { TablePreview } from '../../../api/host/file-preview.ts';
-import { shortenCell } from '../table-preview.ts';
+import { columnsNote, shortenCell } from '../table-preview.ts';
 import {
   DECOMPRESSORS,
   type PageBudget,
@@ -17,7 +17,7 @@ import {
   UNPACKED_BYTES_MAX,
   VALUES_MAX,
 } from './column-pages.ts';
-import { cellText, PARSERS, storedTypes, typeName } from './parquet-cells.ts';
+import { cellText, innerValue, PARSERS, storedTypes, typeName } from './parquet-cells.ts';
 import type { ParquetSource } from './parquet-source.ts';
 import { endOfStruct } from './thrift-bounds.ts';
 
@@ -27,7 +27,7 @@ const GROUPS_MAX = 50;
 const LEAVES_MAX = 200;
 const FOOTER_BYTES_MAX = 8 * 1024 * 1024;
 const TAIL_BYTES = 64 * 1024;
-/** A file up to this size is read at once. */
+/** A file up to this size is read at once, and so are the columns of a group. */
 const SMALL_BYTES = 1024 * 1024;
 const MAGIC = 'PAR1';
 const MAGIC_ENCRYPTED = 'PARE';
@@ -47,7 +47,15 @@ export async function parquetTable(given: ParquetSource): Promise<TablePreview> 
   for (const group of shown.row_groups.slice(0, GROUPS_MAX)) {
     if (rows.length >= ROWS_MAX) break;
     const wanted = Math.min(ROWS_MAX - rows.length, countOf(group.num_rows));
-    const read = await readGroup({ source, tree: parquetSchema(shown), group, columns, wanted, budget });
+    const read = await readGroup({
+      source,
+      declared: tree,
+      tree: parquetSchema(shown),
+      group,
+      columns,
+      wanted,
+      budget,
+    });
     for (const [name, why] of read.failures) failures.set(name, why);
     rows.push(...read.rows);
     if (read.rows.length < wanted) break;
@@ -95,6 +103,8 @@ async function readFooter(source: ParquetSource): Promise<Metadata> {
 
 interface GroupRead {
   readonly source: ParquetSource;
+  /** With the types that the file declares; `tree` has those that the library decodes. */
+  readonly declared: SchemaTree;
   readonly tree: SchemaTree;
   readonly group: Metadata['row_groups'][number];
   readonly columns: readonly SchemaTree[];
@@ -102,8 +112,32 @@ interface GroupRead {
   readonly budget: PageBudget;
 }
 
+/** Reads the shown columns of a group at once if they lie close together: a remote file takes one request. */
+async function holdingColumns({ columns, group, source }: GroupRead): Promise<ParquetSource> {
+  const names = new Set(columns.map(({ element }) => element.name));
+  const places = group.columns.flatMap(({ file_path, meta_data }) => {
+    if (file_path || !meta_data || !names.has(meta_data.path_in_schema[0]!)) return [];
+    const start = Number(meta_data.dictionary_page_offset || meta_data.data_page_offset);
+    return [{ start, end: start + Number(meta_data.total_compressed_size) }];
+  });
+  const from = Math.min(...places.map(({ start }) => start));
+  const to = Math.max(...places.map(({ end }) => end));
+  const isClose = from >= 0 && to > from && to <= source.sizeBytes && to - from <= SMALL_BYTES;
+  if (source.sizeBytes <= SMALL_BYTES || places.length < 2 || !isClose) return source;
+  const held = await source.read(from, to);
+  return {
+    sizeBytes: source.sizeBytes,
+    read: (start, end) =>
+      start >= from && end <= to
+        ? Promise.resolve(held.subarray(start - from, end - from))
+        : source.read(start, end),
+  };
+}
+
 /** A column that cannot be read is listed in `failures`; the other columns are still read. */
-async function readGroup({ budget, columns, group, source, tree, wanted }: GroupRead) {
+async function readGroup(given: GroupRead) {
+  const { budget, columns, declared, group, tree, wanted } = given;
+  const source = await holdingColumns(given);
   const failures = new Map<string, string>();
   const values = new Map<SchemaTree, ArrayLike<unknown>>();
   for (const column of columns) {
@@ -113,10 +147,12 @@ async function readGroup({ budget, columns, group, source, tree, wanted }: Group
       if (chunks.length === 0) throw new Error('a column is missing');
       if (chunks.length > LEAVES_MAX) throw new Error('a column is nested too widely');
       const read = chunks.map((chunk) => readLeaf(source, tree, chunk, wanted, budget));
-      const asyncColumns = (await Promise.all(read)).map((leaf) => ({
-        ...leaf,
-        data: Promise.resolve(leaf.data),
-      }));
+      const asyncColumns = (await Promise.all(read)).map(({ data, pathInSchema }) => {
+        const leaf = getTreePath(declared, pathInSchema).at(-1)!.element;
+        if (pathInSchema.length === 1) return { pathInSchema, data: Promise.resolve(data) };
+        const parts = data.data.map((part) => Array.from(part, (one) => innerValue(one, leaf)));
+        return { pathInSchema, data: Promise.resolve({ ...data, data: parts }) };
+      });
       const only = {
         ...tree,
         children: tree.children.filter(({ element }) => element.name === name).slice(0, 1),
@@ -201,6 +237,6 @@ function noteOf(failures: ReadonlyMap<string, string>, more: number): Pick<Table
   const notes = [...failures]
     .slice(0, 3)
     .map(([name, why]) => `Column "${shortenCell(name)}" is not shown: ${why}.`);
-  if (more > 0) notes.push(`${more} more columns are not shown.`);
+  if (more > 0) notes.push(columnsNote(more));
   return notes.length === 0 ? {} : { note: notes.join(' ') };
 }

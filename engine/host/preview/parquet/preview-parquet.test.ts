@@ -53,6 +53,18 @@ describe('the table of a Parquet file', () => {
     expect({ isCut, rowsTotal }).toEqual({ isCut: false, rowsTotal: 3 });
   });
 
+  it('has the values inside lists, structs and maps as their types have them', async () => {
+    expect((await tableOf('inner')).rows).toEqual([
+      [
+        '["1.50",null]',
+        '["NaN",0.1]',
+        '{"price":"12.34","day":"1970-01-02","at":"1970-01-01 00:00:00.000005"}',
+        '{"k":"9.99"}',
+      ],
+      ['["-0.05"]', '["Infinity"]', '{"price":null,"day":null,"at":null}', '{}'],
+    ]);
+  });
+
   it.each(['none', 'gzip', 'brotli', 'zstd', 'lz4'] as const)('is read with %s compression', async (name) => {
     expect((await tableOf(name)).rows.map(([id]) => id)).toEqual(['1', '2', '3']);
   });
@@ -93,8 +105,10 @@ describe('the table of a Parquet file', () => {
     const pages = small.subarray(0, small.length - footerBytes);
     const sizeBytes = 5_000_000_000;
     let readBytes = 0;
+    let reads = 0;
     const read = async (start: number, end: number) => {
       readBytes += end - start;
+      reads += 1;
       const bytes = Buffer.alloc(end - start);
       if (start < pages.length) pages.copy(bytes, 0, start);
       const footerStart = sizeBytes - footerBytes;
@@ -104,6 +118,8 @@ describe('the table of a Parquet file', () => {
     const outcome = await previewParquet({ sizeBytes, read }, { signal });
     expect(outcome).toMatchObject({ table: { rowsTotal: 600, isCut: true } });
     expect(readBytes).toBeLessThan(100_000);
+    // Its end, and the columns of each of the shown row groups.
+    expect(reads).toBe(4);
   });
 
   it('rethrows a read error, and stops when the request is aborted', async () => {

@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { DrayError, messageWithoutAdvice, toDrayError } from '../api/error.ts';
 import type { JobContext } from '../api/jobs/jobs.ts';
@@ -25,6 +26,7 @@ import {
   isBucketName,
   readGatewayKeys,
 } from '../jobs/versions/gateway-access.ts';
+import { openObjectFiles } from '../jobs/versions/object-files.ts';
 import { createVersions } from '../jobs/versions/open-versions.ts';
 import type { Reading } from '../jobs/versions/read-entry.ts';
 import { fingerprintOf } from '../peer/peer-certificate.ts';
@@ -36,6 +38,10 @@ import { startGateway } from './gateway-server.ts';
 
 const CACHE_BYTES = 1024 * 1024 * 1024;
 const MIB = 1024 * 1024;
+/** Of a repository in a folder, whose objects the system has in its memory. */
+const FOLDER_MEMORY_BYTES = 8 * MIB;
+/** A quarter of the machine's memory is thought to hold files that were read. */
+const SYSTEM_SHARE = 4;
 /** Small, so that many clients at once take little memory, and large enough for one request a window. */
 const WINDOW_BYTES = MIB;
 const WINDOWS_AHEAD = 16;
@@ -142,6 +148,12 @@ async function openStore(context: JobContext, url: RemoteUrl, cacheBytes: number
     if (!(await readDescriptor(store, { signal })))
       throw new DrayError('notFound', `There is no repository at ${store.address}.`, {
         data: { remote: store.address },
+      });
+    // What lies in a folder of this machine needs no second copy.
+    if (url.kind === 'file' && !store.sealing)
+      return withBlockCache(store, {
+        file: openObjectFiles(url.path, totalmem() / SYSTEM_SHARE),
+        memoryBytes: FOLDER_MEMORY_BYTES,
       });
     const file = cacheBytes > 0 ? await openBlockFile(cacheFolder(context), cacheBytes) : undefined;
     return withBlockCache(store, file ? { file } : {});

@@ -81,8 +81,10 @@ class BlockCache {
       end: Math.min(BLOCK_BYTES, end - at * BLOCK_BYTES),
     });
     if (isAgain) for (let at = first; at <= last; at += 1) this.#forget(idOf(key, at));
+    // So that parts of several blocks need not be joined by a copy. Memory that stays unused costs nothing.
+    const into = last > first ? Buffer.allocUnsafeSlow(end - start) : undefined;
     for (let at = first; at <= last; ) {
-      const known = this.#find(key, at, within(at));
+      const known = this.#find(key, at, within(at), into?.subarray(Math.max(0, at * BLOCK_BYTES - start)));
       if (known) {
         wanted.push(known);
         at += 1;
@@ -143,14 +145,19 @@ class BlockCache {
   }
 
   /** From the file only the part is read, because many small reads would each decrypt a block. */
-  #find(key: RemoteKey, at: number, part: BlockPart): MaybeLater<CachedBlock | undefined> {
+  #find(
+    key: RemoteKey,
+    at: number,
+    part: BlockPart,
+    into: Uint8Array | undefined,
+  ): MaybeLater<CachedBlock | undefined> {
     const id = idOf(key, at);
     const kept = this.#memory.get(id);
     if (kept) return partOf(kept, part);
     const running = this.#running.get(id);
     if (running) return cut(running, part);
     if (!this.#file?.has(id)) return undefined;
-    const found = this.#file.read(id, part);
+    const found = this.#file.read(id, part, into);
     if (!(found instanceof Promise)) return found;
     return found.then((read) => read ?? cut(this.#running.get(id) ?? this.#fetch(key, at, at + 1)[0]!, part));
   }

@@ -1,7 +1,7 @@
 /** What a gateway takes for many clients: memory of its process, and requests to the store. */
 import { createCipheriv, createHash, hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { get, type IncomingMessage } from 'node:http';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
@@ -10,6 +10,7 @@ import { push } from '../engine/jobs/push/push.ts';
 import { initWorkspace } from '../engine/jobs/remotes/init.ts';
 import { keysBelow } from '../engine/jobs/session/damage.fixture.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
+import { BLOCK_BYTES } from '../engine/jobs/versions/block-file.ts';
 import { type GatewayProcess, startDrayGateway } from './servers/dray-gateway.ts';
 import { findMemoryDisk } from './servers/memory-folder.ts';
 import { isDownload, startRequestGate } from './servers/request-gate.ts';
@@ -32,9 +33,9 @@ const noise = (sizeBytes: number) =>
   createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(sizeBytes));
 
 /** The hash of the body. */
-function download(port: number, path: string): Promise<string> {
+function download(port: number, path: string, agent: Agent | false = false): Promise<string> {
   return new Promise((resolve, reject) => {
-    get({ host: '127.0.0.1', port, path, agent: false }, (answer) => {
+    get({ host: '127.0.0.1', port, path, agent }, (answer) => {
       const hasher = createHash('sha256');
       answer.on('data', (piece) => hasher.update(piece));
       answer.on('end', () => resolve(hasher.digest('hex')));
@@ -142,6 +143,47 @@ it('reads few segments for a folder among many, and a pack once for all its file
   // Once for each block of the packs and each segment; the branch and the tag once a second.
   expect(upstream).toBeGreaterThan(0);
   expect(upstream).toBeLessThanOrEqual(packBytes / (512 * 1024) + 150);
+});
+
+it(`reads each part of a pack once, in ${RSS_MIB_MAX} MiB, for ${CLIENTS} shuffled loaders`, async () => {
+  const files = runBudget({ short: 3_000, long: 20_000 });
+  const sizeBytes = 16_000;
+  const bytes = noise(files * sizeBytes);
+  const contentOf = (at: number) => bytes.subarray(at * sizeBytes, (at + 1) * sizeBytes);
+  for (let at = 0; at < files; at += 1) sandbox.write(`work/f${at % 40}/${at}`, contentOf(at));
+  await using server = await startVersitygw();
+  const { environment } = server;
+  const url = `s3://${server.bucket}/repository`;
+  const work = testContext(sandbox.path('work'), { environment });
+  await initWorkspace(work, { remoteUrl: url });
+  await push(work, {});
+  await using gateway = await startDrayGateway({
+    parameters: [`data=${url}`, '--anonymous'],
+    home: sandbox.path('home'),
+    environment,
+  });
+  await server.resetRequests();
+  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+  for (const stride of [7_919, 6_101])
+    await Promise.all(
+      Array.from({ length: CLIENTS }, async (_, client) => {
+        for (let turn = client; turn < files; turn += CLIENTS) {
+          const at = (turn * stride) % files;
+          const found = await download(gateway.port, `/data/main/f${at % 40}/${at}`, agent);
+          expect(found, `${at}`).toBe(hash('sha256', contentOf(at)));
+        }
+      }),
+    );
+  agent.destroy();
+  const store = join(server.dataFolder, server.bucket, 'repository');
+  const packs = keysBelow(store, 'packs').map((key) => statSync(join(store, key)).size);
+  const blocks = packs.reduce((sum, size) => sum + Math.ceil(size / BLOCK_BYTES), 0);
+  const reads = (await server.requests()).filter(({ path }) => path.includes('/packs/')).length;
+  const peakMib = rssMib(gateway.child.pid, 'VmHWM');
+  console.log(`gateway: ${2 * files} files of 16 kB: ${reads} requests for packs, at most ${peakMib} MiB`);
+  expect(reads).toBeGreaterThan(0);
+  expect(reads).toBeLessThanOrEqual(blocks);
+  expect(peakMib).toBeLessThan(RSS_MIB_MAX);
 });
 
 it('reads ahead of a client that reads a large file in order', async () => {

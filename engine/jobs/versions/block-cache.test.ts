@@ -128,6 +128,29 @@ describe('the cache of blocks', () => {
     await file.close();
   });
 
+  it('reads each block once, also if many leave the memory faster than its file is written', async () => {
+    const blocks = 40;
+    const content = Buffer.alloc(blocks * BLOCK_BYTES, CONTENT);
+    const key = packKey(hashOfText('many blocks') as Parameters<typeof packKey>[0]);
+    await inner.put(key, content);
+    const file = await openBlockFile(sandbox.path('cache'), 100 * BLOCK_BYTES);
+    const store = withBlockCache(inner, { file, memoryBytes: 8 * BLOCK_BYTES });
+    const readAll = () =>
+      Promise.all(
+        Array.from({ length: blocks }, async (_, at) => {
+          const range = { start: at * BLOCK_BYTES + at, end: at * BLOCK_BYTES + 5_000 };
+          const read = await store.read(key, { range, maxBytes: 5_000 });
+          expect(content.subarray(range.start, range.end).equals(read!.bytes)).toBe(true);
+        }),
+      );
+    // At once, and so from memory; then from the file.
+    for (let turn = 0; turn < 2; turn += 1) await readAll();
+    await file.settled();
+    await readAll();
+    expect(reads).toHaveLength(blocks);
+    await store.close();
+  });
+
   it('keeps in its file what the memory has no room for, and leaves no file behind', async () => {
     const file = await openBlockFile(sandbox.path('cache'), 3 * BLOCK_BYTES);
     if (process.platform !== 'win32') expect(readdirSync(sandbox.path('cache'))).toEqual([]);

@@ -25,7 +25,7 @@ export interface BlockCacheOptions {
   readonly memoryBytes?: number;
 }
 
-const MEMORY_BYTES = 32 * 1024 * 1024;
+const MEMORY_BYTES = 16 * 1024 * 1024;
 
 /** The store; ranges of its packs and objects, and small objects as a whole, come from the cache. */
 export function withBlockCache(

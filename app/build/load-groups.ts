@@ -50,7 +50,8 @@ const JOBS = [
 ];
 
 /** Modules that few commands load. Each stays a file of its own. */
-const APART = /\/jobs\/(?:collect\/|saved\/|history\/last-verified|repair\/|remotes\/(?:keys|login|upgrade))/;
+const APART =
+  /\/jobs\/(?:collect\/|saved\/|scope\/|history\/last-verified|repair\/|remotes\/(?:keys|login|upgrade))/;
 
 const GROUPS: readonly Group[] = [
   {

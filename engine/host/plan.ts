@@ -1,4 +1,4 @@
-/** Predicts the requests and bytes of a push by a dry run. */
+/** Predicts what a push or a change of scope would do. */
 import { skippedPaths, skippedTotals } from '../api/host/change-choices.ts';
 import type { RequestTotals } from '../api/jobs/jobs.ts';
 import { openRemoteAt, parseGivenUrl } from '../jobs/session/opened-remote.ts';
@@ -29,6 +29,10 @@ export const PLAN: HandlersOf<'plan'> = {
     const excluded = skippedTotals(choices).rows;
     const isPriced = await hasPrices(root, call);
     return { query, requests: forecast ?? NOTHING, isPriced, changes, objects: uploadedObjects, excluded };
+  },
+  'plan.scope': async ({ only, root }, call) => {
+    const { planScope } = await import('../jobs/scope/plan-scope.ts');
+    return planScope(jobContextOf(call, root), { only });
   },
 };
 

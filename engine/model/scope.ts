@@ -19,6 +19,8 @@ export interface Scope {
   readonly patterns: readonly string[];
   /** Whether it holds this file, link, or empty folder (whose path ends in `/`). */
   holds(path: string): boolean;
+  /** Whether a pattern names it. It holds more: the ignore files above. */
+  names(path: string): boolean;
   /** Whether it may hold something in the folder, whose path ends in `/`. */
   reachesInto(folder: string): boolean;
   /** Whether it may hold something from `first` to `last`, both included. Decides without a look at globs. */
@@ -40,16 +42,21 @@ export function compileScope(patterns: readonly string[]): Scope {
     folder === '' ||
     plain.some((pattern) => folder.startsWith(pattern.folder) || pattern.folder.startsWith(folder)) ||
     globs.reachingInto(folder).length > 0;
+  const names = (path: string) => {
+    if (isBelow(path)) return true;
+    if (path.endsWith('/')) return globs.coveringFolder(path).length > 0;
+    return plain.some(({ file }) => file === path) || globs.matchesOf(path).length > 0;
+  };
   return {
     patterns,
+    names,
     reachesInto,
     holds: (path) => {
-      if (isBelow(path)) return true;
-      if (path.endsWith('/')) return globs.coveringFolder(path).length > 0;
+      if (names(path)) return true;
       const name = path.lastIndexOf('/') + 1;
       if (path.endsWith(IGNORE_FILE_NAME) && path.length === name + IGNORE_FILE_NAME.length)
         return reachesInto(path.slice(0, name));
-      return plain.some(({ file }) => file === path) || globs.matchesOf(path).length > 0;
+      return false;
     },
     reachesBetween: (first, last) =>
       stretches.some(

@@ -1,6 +1,8 @@
 /** The requests of the screens Changes and Plan: what a push or a pull would do. */
+
 import type { ChangeKind, QueryExplanation } from '../events.ts';
 import type { ChangeTotals, ConflictSide, KeptTotals, RequestTotals, StatusSummary } from '../jobs/jobs.ts';
+import type { ScopePlan, ScopePlanRequest } from '../jobs/scope.ts';
 import type { IgnoreAdded } from '../text/ignore-line.ts';
 import type { FilePreview } from './file-preview.ts';
 import type { InWorkspace, Nothing } from './in-workspace.ts';
@@ -152,6 +154,7 @@ export interface PlanRequests {
       readonly excluded: number;
     };
   };
+  'plan.scope': { input: InWorkspace & ScopePlanRequest; answer: ScopePlan };
 }
 
 /** Paths that one workspace's choices may name, and one order: a rename names two. */

@@ -79,6 +79,8 @@ export type TransferOrder =
       /** Fails with `conflict` instead of overwriting files that changed here since the last push. */
       readonly keepsChanges?: boolean;
     }
+  /** Changes which part the workspace holds. Null: everything. What was not pushed stays. */
+  | { readonly kind: 'scope'; readonly root: string; readonly only: readonly string[] | null }
   | { readonly kind: 'switch'; readonly root: string; readonly branch: string }
   /** Checks existence and sizes of all that the remote's commits need. Fails with `damaged` if any is bad. */
   | { readonly kind: 'verify'; readonly root: string }

@@ -103,6 +103,7 @@ const allChosen = v.strictObject({ list: filled, filter: text, except: chosenPat
 
 /** The patterns of a part (`model/scope.ts`). */
 const ONLY_MAX = 1_000;
+const only = v.pipe(v.array(filled), v.maxLength(ONLY_MAX));
 
 const order = v.variant('kind', [
   v.strictObject({
@@ -110,8 +111,9 @@ const order = v.variant('kind', [
     url: place,
     root,
     ref: v.exactOptional(filled),
-    only: v.exactOptional(v.pipe(v.array(filled), v.maxLength(ONLY_MAX))),
+    only: v.exactOptional(only),
   }),
+  v.strictObject({ kind: v.literal('scope'), root, only: v.nullable(v.pipe(only, v.minLength(1))) }),
   v.strictObject({
     kind: v.literal('push'),
     root,
@@ -264,6 +266,7 @@ export const HOST_INPUTS: Inputs = {
   'kept.putBack': v.strictObject({ ...inWorkspace, id: filled, paths: v.exactOptional(paths) }),
 
   'plan.push': v.strictObject(inWorkspace),
+  'plan.scope': v.strictObject({ ...inWorkspace, only: v.nullable(v.pipe(only, v.minLength(1))) }),
 
   'transfers.start': order,
   'transfers.watch': nothing,

@@ -11,6 +11,7 @@ import type {
   VerifySummary,
 } from '../../api/jobs/jobs.ts';
 import type { RepairSummary } from '../../api/jobs/repair.ts';
+import type { ScopeSummary } from '../../api/jobs/scope.ts';
 import type { FilterRule, TransferSummary, TreePairRequest } from '../../api/jobs/trees.ts';
 import { formatPlural } from '../../api/text/numbers.ts';
 import { trimEnd } from '../../api/text/trim-ends.ts';
@@ -23,6 +24,7 @@ export type TransferOutcome =
   | VerifySummary
   | CollectSummary
   | RepairSummary
+  | ScopeSummary
   | TransferSummary;
 
 /** @param onWorkspace Called once the folder of a clone is a workspace, which remains if the clone fails. */
@@ -55,6 +57,11 @@ export async function runTransfer(
       const { restore } = await import('../../jobs/working-copy/restore.ts');
       const { kind: _kind, root, ...request } = order;
       return restore(contextIn(root), request);
+    }
+    case 'scope': {
+      const { scope } = await import('../../jobs/scope/scope.ts');
+      const { only, root } = order;
+      return scope(contextIn(root), only ? { action: 'only', patterns: only } : { action: 'clear' });
     }
     case 'switch': {
       const { switchBranch } = await import('../../jobs/pull/switch.ts');
@@ -122,6 +129,7 @@ export async function cleanUpAfter(
     case 'clone':
     case 'pull':
     case 'restore':
+    case 'scope':
     case 'switch':
     case 'verify':
       // Their partial files are in the workspace's own folder, and the next run removes them.
@@ -198,6 +206,8 @@ export function titleOf(order: TransferOrder): string {
       const more = order.paths.length - 1;
       return `Restore ${lastPart(first)}${more > 0 ? ` and ${more} more` : ''}`;
     }
+    case 'scope':
+      return `Change what ${lastPart(order.root)} holds`;
     case 'switch':
       return `Switch ${lastPart(order.root)} to ${order.branch}`;
     case 'verify':

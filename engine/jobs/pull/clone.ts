@@ -22,6 +22,7 @@ import {
 } from '../../workspace/workspace-folder.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from '../remotes/init.ts';
 import { requireKept, whileKept } from '../retention/forgotten.ts';
+import { warnOfUnmatched, watchUnmatched } from '../scope/unmatched-patterns.ts';
 import { fetchCommit, hashAs, saveBase } from '../session/base-commit.ts';
 import { checkBelongs, checkSameRepository, type LinkedRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
@@ -177,7 +178,12 @@ async function partOf(session: Session, store: ObjectStore, commit: Commit): Pro
   const scope = scopeOf(session);
   if (!scope) return { totals: commit.totals, entries: readEntries(store, commit, { signal }) };
   const pages: (readonly Entry[])[] = [];
-  for await (const page of readEntries(store, commit, { scope, signal })) pages.push(page);
+  const unmatched = watchUnmatched(scope.patterns);
+  for await (const page of readEntries(store, commit, { scope, signal })) {
+    unmatched.see(page);
+    pages.push(page);
+  }
+  warnOfUnmatched(session, unmatched.left());
   return { totals: totalsOfEntries(pages.flat()), entries: pages };
 }
 

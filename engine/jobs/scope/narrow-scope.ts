@@ -54,7 +54,7 @@ export async function narrowScope(run: ScopeRun, only: readonly string[]): Promi
 }
 
 /** What the workspace holds now, with what an earlier run was removing. */
-function wholeOf({ state }: Session): Only {
+export function wholeOf({ state }: Session): Only {
   const { leaving, only } = state.scope ?? {};
   if (!only || !leaving) return only;
   return leaving.length === 0 ? undefined : [...new Set([...leaving, ...only])];
@@ -65,12 +65,14 @@ interface Leaving {
   /** The paths that equal the base. */
   readonly unchanged: readonly string[];
   readonly bytes: number;
+  /** Files and links here that differ from the base, or are not in it. */
+  readonly unpushed: readonly string[];
 }
 
 const SAME = 1;
 
 /** @param options `goesOn`: an earlier run may have been killed when it had emptied a folder */
-function findLeaving(
+export function findLeaving(
   { index }: Session,
   only: readonly string[],
   { goesOn }: { readonly goesOn: boolean },
@@ -78,6 +80,7 @@ function findLeaving(
   const next = compileScope(only);
   const rows: string[] = [];
   const unchanged: string[] = [];
+  const unpushed: string[] = [];
   let bytes = 0;
   let emptied = '';
   for (const page of index.files.stats()) {
@@ -90,10 +93,11 @@ function findLeaving(
         unchanged.push(emptied);
         emptied = '';
       }
+      if (kind !== 0 && kind !== KIND_CODES.folder && flags !== SAME) unpushed.push(path);
       if (kind === 0 || flags !== SAME) continue;
       unchanged.push(path);
       bytes += path.endsWith('/') ? 0 : sizeBytes;
     }
   }
-  return { rows, unchanged, bytes };
+  return { rows, unchanged, unpushed, bytes };
 }

@@ -1,7 +1,10 @@
+import { DrayError } from '../../api/error.ts';
 import type { ScopeSummary } from '../../api/jobs/scope.ts';
+import { checkScopePatterns } from '../../model/scope.ts';
 import type { WorkspaceState } from '../../workspace/workspace-folder.ts';
 import type { Session } from '../session/open-workspace.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
+import { hasInterruptedPull } from '../working-copy/interrupted-pull.ts';
 
 /** The patterns of a part. Undefined: everything. */
 export type Only = readonly string[] | undefined;
@@ -17,7 +20,7 @@ export interface ScopeRun {
   done: Pick<ScopeSummary, 'fetched' | 'downloadedBytes' | 'removed' | 'freedBytes' | 'failed'>;
 }
 
-export type HeldScope = NonNullable<WorkspaceState['scope']>;
+type HeldScope = NonNullable<WorkspaceState['scope']>;
 
 export function withScope(
   state: WorkspaceState,
@@ -28,4 +31,28 @@ export function withScope(
   if (!only) return whole;
   const unfinished = { ...(leaving ? { leaving } : {}), ...(entering ? { entering } : {}) };
   return { ...whole, scope: { only: [...only], ...unfinished } };
+}
+
+/** @throws `usage` for the patterns, `conflict` while a pull has not ended */
+export function checkChange(session: Session, only: Only): void {
+  if (only) checkScopePatterns(only);
+  if (hasInterruptedPull(session)) throw interrupted(session);
+}
+
+export function union(one: readonly string[], other: readonly string[]): readonly string[] {
+  return [...new Set([...one, ...other])];
+}
+
+/** Whether the first names anything that the second does not, by its patterns. */
+export function reachesBeyond(only: Only, held: Only): boolean {
+  return held !== undefined && (only === undefined || only.some((pattern) => !held.includes(pattern)));
+}
+
+function interrupted({ remoteName, state }: Session): DrayError {
+  const command = state.arriving?.[remoteName]?.at(-1)?.command ?? 'dray pull';
+  return new DrayError('conflict', 'A transfer ended before all files arrived.', {
+    data: { reason: 'halfArrived' },
+    advice: `Run "${command}" again, then change the scope.`,
+    command,
+  });
 }

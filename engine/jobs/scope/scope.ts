@@ -6,16 +6,14 @@ import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { ScopeRequest, ScopeSummary } from '../../api/jobs/scope.ts';
 import { shellWord } from '../../base/shell-word.ts';
-import { checkScopePatterns } from '../../model/scope.ts';
 import { hasBaseRows } from '../session/base-commit.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { addTotals } from '../session/traffic.ts';
-import { hasInterruptedPull } from '../working-copy/interrupted-pull.ts';
 import { forgetCutRuns } from '../working-copy/interrupted-writes.ts';
 import { refreshIndex } from '../working-copy/refresh-index.ts';
 import { narrowScope } from './narrow-scope.ts';
-import type { Only, ScopeRun } from './scope-run.ts';
+import { checkChange, type Only, reachesBeyond, type ScopeRun, union } from './scope-run.ts';
 import { widenScope } from './widen-scope.ts';
 
 const NOTHING_DONE = { fetched: 0, downloadedBytes: 0, removed: 0, freedBytes: 0, failed: 0 };
@@ -25,8 +23,7 @@ export async function scope(context: JobContext, request: ScopeRequest): Promise
   using session = await openSession(context, 'scope', isList ? 'snapshot' : 'exclusive');
   if (isList) return await ended(session, { done: NOTHING_DONE, remote: undefined });
   const only = nextOnly(session, request);
-  if (only) checkScopePatterns(only);
-  if (hasInterruptedPull(session)) throw interrupted(session);
+  checkChange(session, only);
   const { scope: held } = session.state;
   const needsRemote = held?.leaving !== undefined || reachesBeyond(only, held?.only) || !hasBaseRows(session);
   await using remote = needsRemote ? await openSessionRemote(session) : undefined;
@@ -86,26 +83,8 @@ function spelled(pattern: string): string {
   return pattern.replace(/^\.\//, '').replace(/\/$/, '');
 }
 
-function union(one: readonly string[], other: readonly string[]): readonly string[] {
-  return [...new Set([...one, ...other])];
-}
-
-/** Whether the first names anything that the second does not, by its patterns. */
-function reachesBeyond(only: Only, held: Only): boolean {
-  return held !== undefined && (only === undefined || only.some((pattern) => !held.includes(pattern)));
-}
-
 /** The command line to type again. */
 function wordsOf(request: Exclude<ScopeRequest, { action: 'list' }>): string {
   const patterns = 'patterns' in request ? request.patterns : [];
   return ['scope', request.action, ...patterns].map(shellWord).join(' ');
-}
-
-function interrupted({ remoteName, state }: Session): DrayError {
-  const command = state.arriving?.[remoteName]?.at(-1)?.command ?? 'dray pull';
-  return new DrayError('conflict', 'A transfer ended before all files arrived.', {
-    data: { reason: 'halfArrived' },
-    advice: `Run "${command}" again, then change the scope.`,
-    command,
-  });
 }

@@ -26,6 +26,7 @@ import { refreshIndex, reportProblems } from '../working-copy/refresh-index.ts';
 import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
 import { type Only, type ScopeRun, withScope } from './scope-run.ts';
 import { findOvertaken, stillEntering, withEntering } from './unfinished-widening.ts';
+import { warnOfUnmatched, watchUnmatched } from './unmatched-patterns.ts';
 
 /**
  * @returns False if a file could not be fetched; the scope is the old one then
@@ -157,9 +158,12 @@ async function enterBase(
 ): Promise<readonly Entry[]> {
   const { context, index } = session;
   const entered: Entry[] = [];
+  const scope = scopeOf(session);
+  const unmatched = watchUnmatched(scope?.patterns.filter((pattern) => !held.patterns.includes(pattern)));
   index.settings.base = undefined;
-  const options = { scope: scopeOf(session), signal: context.signal };
+  const options = { scope, signal: context.signal };
   for await (const page of readEntries(remote.store, commit, options)) {
+    unmatched.see(page);
     index.transaction(() => {
       for (const entry of page) {
         if (held.holds(entry.path)) continue;
@@ -169,6 +173,7 @@ async function enterBase(
       }
     });
   }
+  warnOfUnmatched(session, unmatched.left());
   return entered;
 }
 

@@ -21,7 +21,13 @@ import { RecoveryKeyDialog } from '../passwords/recovery-key-dialog.tsx';
 import type { PlaceFields } from '../place-form/place-fields.ts';
 import { FolderPicker } from './folder-picker.tsx';
 import { PlacePicker } from './place-picker.tsx';
-import { type EncryptionForm, type Step, type Steps, useStartSteps } from './use-start-steps.ts';
+import {
+  type EncryptionForm,
+  type PartForm,
+  type Step,
+  type Steps,
+  useStartSteps,
+} from './use-start-steps.ts';
 
 const STEPS: readonly { readonly id: Step; readonly title: string }[] = [
   { id: 'folder', title: 'Choose a folder' },
@@ -47,7 +53,7 @@ export function StartSteps({ isFirst = false, clone, onLeave }: StartStepsProps)
       {step === 'place' && (
         <div className="stack">
           <PlacePicker isNew={origin === 'here'} {...steps.placeForm} />
-          {origin === 'here' && <Encryption form={steps.encryption} />}
+          {origin === 'here' ? <Encryption form={steps.encryption} /> : <Part form={steps.part} />}
         </div>
       )}
       {step === 'push' && made && <FirstPush workspace={made} onLeave={onLeave} />}
@@ -127,8 +133,34 @@ function Encryption({ form: { change, isOn, isTried, typed } }: { readonly form:
   );
 }
 
-function NextButton({ steps: { folder, isBusy, next, origin, placeForm, step } }: { readonly steps: Steps }) {
-  const isIncomplete = folder === '' || (step === 'place' && isEmpty(placeForm.fields));
+function Part({ form: { change, isOn, text } }: { readonly form: PartForm }) {
+  return (
+    <>
+      <Checkbox isSelected={isOn} onChange={(next) => change({ isOn: next })}>
+        Only a part: the rest stays where it is
+      </Checkbox>
+      {isOn && (
+        <Field
+          label="What to download"
+          help="Folders, files or patterns, one in a line, such as images/2024 or *.csv. It can be changed later."
+          value={text}
+          onChange={(next) => change({ text: next })}
+          rows={3}
+          isCode
+          autoFocus
+        />
+      )}
+    </>
+  );
+}
+
+function NextButton({
+  steps: { folder, isBusy, next, origin, part, placeForm, step },
+}: {
+  readonly steps: Steps;
+}) {
+  const isPartEmpty = origin === 'elsewhere' && part.only?.length === 0;
+  const isIncomplete = folder === '' || (step === 'place' && (isEmpty(placeForm.fields) || isPartEmpty));
   const action = origin === 'here' ? 'Set up' : 'Download the files';
   return (
     <Button look="primary" isDisabled={isIncomplete} isPending={isBusy} onPress={next}>

@@ -32,6 +32,15 @@ export interface EncryptionForm {
   readonly isTried: boolean;
 }
 
+/** Of a clone: everything, or only what the patterns name, one in a line. */
+export interface PartForm {
+  readonly isOn: boolean;
+  readonly text: string;
+  readonly change: (next: { readonly isOn?: boolean; readonly text?: string }) => void;
+  /** Undefined: everything. */
+  readonly only: readonly string[] | undefined;
+}
+
 export interface Steps {
   readonly step: Step;
   readonly origin: Origin;
@@ -48,6 +57,7 @@ export interface Steps {
   };
   readonly placeForm: PlaceFormProps;
   readonly encryption: EncryptionForm;
+  readonly part: PartForm;
   /** Of a new encrypted repository, until its reader has kept it. */
   readonly recoveryKey: string | undefined;
   readonly onRecoveryKept: () => void;
@@ -72,6 +82,7 @@ export function useStartSteps(clone?: string): Steps {
   const [problem, setProblem] = useState<Failed>();
   const [absent, setAbsent] = useState<string>();
   const { onMade, passwordFor, ...encryption } = useEncryption(isPlaceTried);
+  const part = usePart();
   const credentials = useCredentials();
   const setUp = useSetUp(credentials);
   const faults = findFaults(place);
@@ -103,7 +114,7 @@ export function useStartSteps(clone?: string): Steps {
       const password = passwordFor(origin);
       if (Object.keys(faults).length > 0 || password === undefined) return () => {};
       const made = origin === 'here' ? await setUp.create(folder, place, password) : undefined;
-      if (!made) await setUp.clone(folder, place);
+      if (!made) await setUp.clone(folder, place, part.only);
       // The engine has them now.
       setPlace((before) => ({ ...before, typedKeys: undefined, token: '' }));
       onMade(made);
@@ -128,11 +139,8 @@ export function useStartSteps(clone?: string): Steps {
       credentials,
     },
     ...encryption,
-    absent: {
-      folder: absent,
-      close: () => setAbsent(undefined),
-      create: () => setStep('place'),
-    },
+    part,
+    absent: { folder: absent, close: () => setAbsent(undefined), create: () => setStep('place') },
     made,
     problem,
     isBusy: setUp.isBusy,
@@ -143,6 +151,20 @@ export function useStartSteps(clone?: string): Steps {
     },
     retry: goOn,
   };
+}
+
+function usePart(): PartForm {
+  const [form, setForm] = useState({ isOn: false, text: '' });
+  return {
+    ...form,
+    change: (next) => setForm((before) => ({ ...before, ...next })),
+    only: form.isOn ? patternsIn(form.text) : undefined,
+  };
+}
+
+function patternsIn(text: string): readonly string[] {
+  const lines = text.split('\n').map((line) => line.trim());
+  return [...new Set(lines.filter((line) => line !== ''))];
 }
 
 function useEncryption(isTried: boolean) {
@@ -243,7 +265,9 @@ function useSetUp(credentials: Credentials) {
           return host.ask('home.createWorkspace', { ...request, ...(password === null ? {} : { password }) });
         }),
       ),
-    clone: (root: string, place: PlaceFields) =>
-      working(() => credentials.use(place, (url) => startClone(host, { url, root }))),
+    clone: (root: string, place: PlaceFields, only: readonly string[] | undefined) =>
+      working(() =>
+        credentials.use(place, (url) => startClone(host, { url, root, ...(only ? { only } : {}) })),
+      ),
   };
 }

@@ -24,6 +24,7 @@ import { RefSwitcher } from '../refs/ref-switcher.tsx';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
 import { useStartVerify } from '../start-verify.ts';
 import { NO_COMMIT_YET } from '../transfers/state-words.ts';
+import { ScopeDialog } from './scope-dialog.tsx';
 import { UnfinishedBadge, UnfinishedClone } from './unfinished-clone.tsx';
 import { useFocusNext } from './use-focus-next.ts';
 
@@ -32,6 +33,7 @@ const LOOKED_AT_MS = 5_000;
 export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCard }) {
   const { root, name, state, branch, refusal, remotes, files, bytes, lastPush, only } = workspace;
   const [isForgetting, setForgetting] = useState(false);
+  const [isRescoping, setRescoping] = useState(false);
   const card = useRef<HTMLElement>(null);
   const isForgotten = useFocusNext(card);
   const forget = useDo('home.removeWorkspace', {
@@ -52,6 +54,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
     ...(state === 'ready'
       ? [
           { id: 'history', label: 'History', icon: 'history' as const, onAction: () => open('history') },
+          scopeAction(only, () => setRescoping(true)),
           { id: 'plan', label: 'Plan of a push', icon: 'plan' as const, onAction: () => open('plan') },
           {
             id: 'verify',
@@ -136,7 +139,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
             </span>
             {remotes.length > 1 && <span>and {remotes.length - 1} more</span>}
           </p>
-          {only && <Part root={root} only={only} />}
+          {only && <Part root={root} only={only} onChange={() => setRescoping(true)} />}
           <Pending root={root} />
           <footer className="workspace-foot">
             <Differences workspace={workspace} />
@@ -149,6 +152,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
           </footer>
         </>
       )}
+      {isRescoping && <ScopeDialog name={name} root={root} only={only} onClose={() => setRescoping(false)} />}
       <ConfirmDialog
         title={`Forget ${name}?`}
         isOpen={isForgetting}
@@ -165,6 +169,11 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
       </ConfirmDialog>
     </article>
   );
+}
+
+function scopeAction(only: readonly string[] | undefined, onAction: () => void): MenuAction {
+  const note = only ? 'A part of the dataset' : 'Everything';
+  return { id: 'scope', label: 'What it holds', note, icon: 'folder', onAction };
 }
 
 /** What there is to pull and to push, and when the remote said so. */
@@ -207,7 +216,15 @@ function Pending({ root }: { readonly root: string }) {
 }
 
 /** What a workspace holds that does not hold everything, and what lies here outside of that. */
-function Part({ root, only }: { readonly root: string; readonly only: readonly string[] }) {
+function Part({
+  root,
+  only,
+  onChange,
+}: {
+  readonly root: string;
+  readonly only: readonly string[];
+  readonly onChange: () => void;
+}) {
   const { data } = useStatus(root, { when: false, freshMs: LOOKED_AT_MS });
   const { count = 0, paths = [] } = data?.scope?.outside ?? {};
   return (
@@ -215,6 +232,9 @@ function Part({ root, only }: { readonly root: string; readonly only: readonly s
       <span className="cut" title={only.join('\n')}>
         Holds only {only.join(', ')}
       </span>
+      <Button size="small" look="plain" onPress={onChange}>
+        Change...
+      </Button>
       {count > 0 && (
         <span title={paths.join('\n')}>
           {formatCount(count)} {count === 1 ? 'file' : 'files'} here outside of that: never pushed

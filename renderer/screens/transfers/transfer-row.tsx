@@ -216,6 +216,7 @@ const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> = {
   push: 'upload',
   pull: 'download',
   restore: 'history',
+  scope: 'folder',
   switch: 'branch',
   verify: 'check',
   repair: 'check',

@@ -174,6 +174,8 @@ export function describeOrder(order: TransferOrder): string {
       if (order.paths.length === 1 && order.paths[0] === '.')
         return `All files of ${shortVersion(order.from ?? 'the last commit')} to ${order.root}`;
       return `${order.paths.length === 1 ? order.paths[0] : `${order.paths.length} paths`} in ${order.root}`;
+    case 'scope':
+      return `${order.only ? order.only.join(', ') : 'Everything'} in ${order.root}`;
     case 'switch':
       return `Branch ${order.branch} to ${order.root}`;
     case 'verify':

@@ -1,0 +1,95 @@
+/** What a change of scope would fetch and remove. Writes nothing into the workspace. */
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { ScopePlan, ScopePlanRequest } from '../../api/jobs/scope.ts';
+import type { Entry } from '../../model/entry.ts';
+import { compileScope, type Scope } from '../../model/scope.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
+import { whileKept } from '../retention/forgotten.ts';
+import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
+import { linkRepository } from '../session/link-repository.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
+import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
+import { addTotals } from '../session/traffic.ts';
+import { scopeOf } from '../session/workspace-scope.ts';
+import { lstatIfThere } from '../working-copy/apply-changes.ts';
+import { hashFiles, undecidedFiles } from '../working-copy/hash-files.ts';
+import { refreshIndex } from '../working-copy/refresh-index.ts';
+import { findLeaving, wholeOf } from './narrow-scope.ts';
+import { checkChange, type Only, reachesBeyond, union, withScope } from './scope-run.ts';
+import { watchUnmatched } from './unmatched-patterns.ts';
+
+const NAMED_MAX = 20;
+
+export async function planScope(context: JobContext, request: ScopePlanRequest): Promise<ScopePlan> {
+  using session = await openSession(context, 'scope', 'snapshot');
+  const only = request.only ?? undefined;
+  checkChange(session, only);
+  // What a killed run was removing is still to be removed.
+  session.state = withScope(session.state, wholeOf(session));
+  const held = session.state.scope?.only;
+  const needsRemote = reachesBeyond(only, held) || !hasBaseRows(session);
+  await using remote = needsRemote ? await openSessionRemote(session) : undefined;
+  const entering = remote ? await planEntering(session, remote, only) : NOTHING;
+  return {
+    only: only ?? null,
+    ...entering,
+    ...(await planLeaving(session, only)),
+    requests: addTotals(remote ? [remote.meter] : []),
+  };
+}
+
+type Entering = Pick<ScopePlan, 'fetched' | 'downloadedBytes' | 'unmatched'>;
+
+const NOTHING: Entering = { fetched: 0, downloadedBytes: 0, unmatched: [] };
+
+async function planEntering(session: Session, { store }: OpenedRemote, only: Only): Promise<Entering> {
+  const { signal } = session.context;
+  const link = await linkRepository(session, store, session.state.branch);
+  const { hash } = await ensureBase(session, store, link);
+  const held = scopeOf(session);
+  if (!hash || !held) return NOTHING;
+  const commit = await fetchCommit(session, store, hash);
+  const next = only && compileScope(only);
+  const scope = only && compileScope(union(held.patterns, only));
+  const unmatched = watchUnmatched(only?.filter((pattern) => !held.patterns.includes(pattern)));
+  let [fetched, downloadedBytes] = [0, 0];
+  const read = async () => {
+    for await (const page of readEntries(store, commit, { scope, signal })) {
+      unmatched.see(page);
+      for (const entry of page) {
+        if (!enters(entry, held, next) || isHere(session, entry)) continue;
+        fetched += 1;
+        downloadedBytes += entry.kind === 'file' ? entry.sizeBytes : 0;
+      }
+    }
+  };
+  await whileKept(store, hash, read, { signal, isBase: true });
+  return { fetched, downloadedBytes, unmatched: unmatched.left() };
+}
+
+function enters({ kind, path }: Entry, held: Scope, next: Scope | undefined): boolean {
+  return kind !== 'folder' && !held.holds(path) && (next?.holds(path) ?? true);
+}
+
+/** By its size alone. */
+function isHere({ workspace }: Session, entry: Entry): boolean {
+  const now = lstatIfThere(workspace.root, entry.path);
+  return now !== undefined && (entry.kind !== 'file' || now.size === entry.sizeBytes);
+}
+
+async function planLeaving(
+  session: Session,
+  only: Only,
+): Promise<Pick<ScopePlan, 'removed' | 'freedBytes' | 'unpushed'>> {
+  if (!only || !reachesBeyond(session.state.scope?.only, only))
+    return { removed: 0, freedBytes: 0, unpushed: { count: 0, paths: [] } };
+  await refreshIndex(session);
+  await hashFiles(session, undecidedFiles(session));
+  const { bytes, unchanged, unpushed } = findLeaving(session, only, { goesOn: false });
+  const paths = unchanged.filter((path) => !path.endsWith('/'));
+  return {
+    removed: paths.length,
+    freedBytes: bytes,
+    unpushed: { count: unpushed.length, paths: unpushed.slice(0, NAMED_MAX) },
+  };
+}

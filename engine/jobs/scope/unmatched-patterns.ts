@@ -1,0 +1,38 @@
+/** Patterns that name nothing in a commit, which may be misspelled. */
+import { advised } from '../../api/error.ts';
+import type { Entry } from '../../model/entry.ts';
+import { compileScope, type Scope } from '../../model/scope.ts';
+import type { Session } from '../session/open-workspace.ts';
+
+/** More are not looked for: each one is compared with each path until it matches. */
+const WATCHED_MAX = 100;
+
+export interface UnmatchedPatterns {
+  see(entries: readonly Entry[]): void;
+  /** Those that nothing has matched. */
+  left(): readonly string[];
+}
+
+export function watchUnmatched(patterns: readonly string[] = []): UnmatchedPatterns {
+  const left = new Map<string, Scope>();
+  if (patterns.length <= WATCHED_MAX)
+    for (const pattern of patterns) left.set(pattern, compileScope([pattern]));
+  return {
+    see: (entries) => {
+      // The ignore files above a part belong to it, and say nothing about what it names.
+      for (const [pattern, scope] of left)
+        if (entries.some(({ path }) => scope.names(path))) left.delete(pattern);
+    },
+    left: () => [...left.keys()],
+  };
+}
+
+export function warnOfUnmatched({ context }: Session, patterns: readonly string[]): void {
+  for (const pattern of patterns)
+    context.emit({
+      type: 'warning',
+      warning: 'namesNothing',
+      path: pattern,
+      ...advised(`"${pattern}" names nothing in the commit.`, '"dray ls" shows what it has.'),
+    });
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MEDIA_BYTES_MAX } from '../../api/host/file-preview.ts';
-import { IMAGE_BYTES_MAX, previewFile, TEXT_BYTES_MAX } from './file-preview.ts';
+import { IMAGE_BYTES_MAX, PIXELS_MAX, previewFile, TEXT_BYTES_MAX } from './file-preview.ts';
 
 const SOURCE = { place: '/somewhere' };
 const preview = (name: string, content: string | Uint8Array, sizeBytes?: number) => {
@@ -65,6 +65,20 @@ describe('the preview of a file', () => {
     for (const text of ['<svg onload="alert(1)"/>', '<!doctype html><script>alert(1)</script>'])
       for (const name of ['a.svg', 'a.html', 'a.png'])
         expect(await preview(name, text)).toMatchObject({ as: 'text', text });
+  });
+
+  it('is no picture if a few bytes claim more pixels than a browser should decode', async () => {
+    const png = (width: number, height: number) => {
+      const bytes = Buffer.alloc(100);
+      bytes.write('\x89PNG\r\n\x1a\n', 'latin1');
+      bytes.writeUInt32BE(width, 16);
+      bytes.writeUInt32BE(height, 20);
+      return bytes;
+    };
+    expect(await preview('a.png', png(10_000, PIXELS_MAX / 10_000))).toMatchObject({ as: 'image' });
+    const why = /^Only pictures of up to 100 million pixels are shown\. This one claims 4,611,/;
+    const bomb = await preview('a.png', png(2 ** 31, 2 ** 31));
+    expect(bomb).toMatchObject({ as: 'facts', why: expect.stringMatching(why) });
   });
 
   it('is a picture if signature and extension match and the file is small enough', async () => {

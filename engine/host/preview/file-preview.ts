@@ -10,11 +10,15 @@ import {
   type FilePreview,
   MEDIA_BYTES_MAX,
 } from '../../api/host/file-preview.ts';
+import { formatCount } from '../../api/text/numbers.ts';
+import { pixelsOf } from './image-size.ts';
 import { mediaKindOf } from './media-kind.ts';
 import { tablePreview } from './table-preview.ts';
 
 export const TEXT_BYTES_MAX = 256 * 1024;
 export const IMAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** Each takes four bytes of the browser's memory. */
+export const PIXELS_MAX = 100_000_000;
 /** The bytes of a binary file that the hexadecimal view shows. */
 const START_BYTES = 2048;
 /** Holds every signature below. */
@@ -57,7 +61,7 @@ export async function previewFile(source: PreviewSource): Promise<FilePreview> {
   const isSmall = facts.sizeBytes <= IMAGE_BYTES_MAX;
   const bytes = await read(isPerhapsImage && isSmall ? IMAGE_BYTES_MAX : TEXT_BYTES_MAX);
   const mime = isPerhapsImage ? imageOf(bytes) : undefined;
-  if (mime && isSmall) return { as: 'image', mime, base64: Buffer.from(bytes).toString('base64'), facts };
+  if (mime && isSmall) return previewImage(mime, Buffer.from(bytes), facts);
   const text = textOf(bytes.subarray(0, TEXT_BYTES_MAX), source);
   if (text === undefined) {
     const start = Buffer.from(bytes.subarray(0, START_BYTES)).toString('base64');
@@ -86,6 +90,15 @@ async function previewMedia({ facts, name, read, source }: PreviewSource) {
   const start = Buffer.from(bytes.subarray(0, START_BYTES)).toString('base64');
   const why = 'Only audio and video of up to 128 MiB are played.';
   return { as: 'facts', facts, start, why } as const;
+}
+
+/** A picture that hides its size is shown: a browser reads the same head, and finds none either. */
+function previewImage(mime: string, bytes: Buffer, facts: FileFacts): FilePreview {
+  const pixels = pixelsOf(mime, bytes) ?? 0;
+  if (pixels <= PIXELS_MAX) return { as: 'image', mime, base64: bytes.toString('base64'), facts };
+  const start = bytes.subarray(0, START_BYTES).toString('base64');
+  const most = `Only pictures of up to ${PIXELS_MAX / 1e6} million pixels are shown.`;
+  return { as: 'facts', facts, start, why: `${most} This one claims ${formatCount(pixels)}.` };
 }
 
 function imageOf(bytes: Uint8Array): string | undefined {

@@ -13,7 +13,7 @@ import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session
 import { BLOCK_BYTES } from '../engine/jobs/versions/block-file.ts';
 import { type GatewayProcess, startDrayGateway } from './servers/dray-gateway.ts';
 import { findMemoryDisk } from './servers/memory-folder.ts';
-import { isDownload, startRequestGate } from './servers/request-gate.ts';
+import { isDownload, isObject, startRequestGate } from './servers/request-gate.ts';
 import { startToxiproxy } from './servers/toxiproxy.ts';
 import { startVersitygw } from './servers/versitygw.ts';
 
@@ -29,8 +29,8 @@ beforeEach(async () => {
 afterEach(() => sandbox?.[Symbol.dispose]());
 
 /** Bytes that no compression makes smaller. */
-const noise = (sizeBytes: number) =>
-  createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(sizeBytes));
+const noise = (sizeBytes: number, seed = 0) =>
+  createCipheriv('aes-128-ctr', Buffer.alloc(16, seed), Buffer.alloc(16)).update(Buffer.alloc(sizeBytes));
 
 /** The hash of the body. */
 function download(port: number, path: string, agent: Agent | false = false): Promise<string> {
@@ -186,6 +186,47 @@ it(`reads each part of a pack once, in ${RSS_MIB_MAX} MiB, for ${CLIENTS} shuffl
   expect(peakMib).toBeLessThan(RSS_MIB_MAX);
 });
 
+it('decompresses each content once for clients that read different ones in turn', async () => {
+  const clients = 8;
+  const sizeBytes = runBudget({ short: 16, long: 64 }) * MIB;
+  // Half as large when it is compressed.
+  const contents = Array.from({ length: clients }, (_, at) =>
+    Buffer.from(noise(sizeBytes / 2, at).toString('hex')),
+  );
+  for (const [at, content] of contents.entries()) sandbox.write(`work/${at}.txt`, content);
+  await using server = await startVersitygw();
+  await using gate = await startRequestGate(server.endpoint);
+  const environment = { ...server.environment, AWS_ENDPOINT_URL: gate.endpoint };
+  const url = `s3://${server.bucket}/repository`;
+  const work = testContext(sandbox.path('work'), { environment });
+  await initWorkspace(work, { remoteUrl: url, layout: { chunkAbove: 1024 * MIB }, compression: 'auto' });
+  await push(work, {});
+  await using gateway = await startDrayGateway({
+    parameters: [`data=${url}`, '--anonymous'],
+    home: sandbox.path('home'),
+    environment,
+  });
+  let objects = 0;
+  gate.hold((request) => {
+    if (isObject(request)) objects += 1;
+    return false;
+  });
+  const cpuBefore = cpuSeconds(gateway.child.pid);
+  for (let start = 0; start < sizeBytes; start += MIB)
+    for (const [at, content] of contents.entries()) {
+      const headers = { range: `bytes=${start}-${start + MIB - 1}` };
+      const { body } = await ask(gateway.port, `/data/main/${at}.txt`, { headers });
+      expect(body.equals(content.subarray(start, start + MIB)), `${at}: ${start}`).toBe(true);
+    }
+  const cpu = cpuSeconds(gateway.child.pid) - cpuBefore;
+  const peakMib = rssMib(gateway.child.pid, 'VmHWM');
+  const parts = (clients * sizeBytes) / MIB;
+  console.log(`gateway: ${parts} parts of ${clients} compressed files: ${objects} objects were read`);
+  console.log(`gateway: ${cpu.toFixed(1)} s of the processor, at most ${peakMib} MiB`);
+  expect(objects).toBe(clients);
+  expect(peakMib).toBeLessThan(RSS_MIB_MAX);
+});
+
 it('reads ahead of a client that reads a large file in order', async () => {
   await using server = await startVersitygw();
   await using slow = await startToxiproxy({ upstream: server.endpoint, latencyMs: 40 });
@@ -213,6 +254,16 @@ function rssMib(pid: number | undefined, field: 'VmRSS' | 'VmHWM'): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     return Math.round(Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024);
+  } catch {
+    return 0;
+  }
+}
+
+/** Of all its threads. 0 where the system does not say. */
+function cpuSeconds(pid: number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
   } catch {
     return 0;
   }

@@ -46,7 +46,7 @@ const SYSTEM_SHARE = 4;
 const WINDOW_BYTES = MIB;
 const WINDOWS_AHEAD = 16;
 const READS_AT_ONCE = 12;
-/** That of the largest content that is compressed, which would be decompressed again for each window. */
+/** That of the largest content that is compressed. The others go to a file, or are decompressed again. */
 const DECODED_BYTES = COMPRESSED_CONTENT_BYTES_MAX;
 
 /**
@@ -62,11 +62,14 @@ export async function runGateway(context: JobContext, request: GatewayRequest): 
   let requests = 0;
   await using opened = new AsyncDisposableStack();
   const buckets = new Map<string, Bucket>();
+  const cacheBytes = request.cacheBytes ?? CACHE_BYTES;
+  const decoded = cacheBytes > 0 ? await openBlockFile(cacheFolder(context), cacheBytes) : undefined;
+  opened.defer(() => decoded?.close());
   const reading: Reading = {
     windowBytes: WINDOW_BYTES,
     ahead: new Budget(WINDOWS_AHEAD),
     reads: new Budget(READS_AT_ONCE),
-    contents: createDecodedContents(DECODED_BYTES),
+    contents: createDecodedContents({ bytesMax: DECODED_BYTES, file: decoded }),
     doubtful: new Set(),
   };
   const counting: JobContext = {
@@ -78,7 +81,7 @@ export async function runGateway(context: JobContext, request: GatewayRequest): 
     },
   };
   for (const [name, url] of named) {
-    const store = await openStore(counting, url, request.cacheBytes ?? CACHE_BYTES);
+    const store = await openStore(counting, url, cacheBytes);
     opened.defer(() => store.close());
     buckets.set(name, new Bucket(name, createVersions(store, reading), () => systemClock.monotonicMs()));
   }

@@ -85,7 +85,7 @@ export async function* readEntryBytes(
     windowBytes: WINDOW_BYTES,
     ahead: new Budget(1),
     reads: new Budget(AHEAD_MAX),
-    contents: createDecodedContents(COMPRESSED_CONTENT_BYTES_MAX),
+    contents: createDecodedContents({ bytesMax: COMPRESSED_CONTENT_BYTES_MAX }),
     doubtful: new Set(),
   };
   const { ahead } = how;
@@ -212,14 +212,11 @@ async function readWindow(
 ): Promise<Uint8Array> {
   const { from, piece, to } = window;
   using _permit = await reads.acquire(1, call.signal);
-  const readDecoded = async () => {
-    const content = await contents.get(piece, () => readWhole(store, piece), call);
-    // A part of a large content must not keep all of it in memory.
-    return to - from === content.length ? content : content.slice(from, to);
-  };
+  const how = { ...call, isAgain: doubtful.has(piece.key) };
+  const readDecoded = () => contents.get(piece, { start: from, end: to }, () => readWhole(store, piece), how);
   if (piece.storedBytes !== undefined) return readDecoded();
   try {
-    return await readPlain(store, window, { ...call, isAgain: doubtful.has(piece.key) });
+    return await readPlain(store, window, how);
   } catch (error) {
     // The object may be compressed although the entry does not say so.
     const isUnclear = !piece.isPacked && piece.sizeBytes <= COMPRESSED_CONTENT_BYTES_MAX;

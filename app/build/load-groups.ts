@@ -51,7 +51,7 @@ const JOBS = [
 
 /** Modules that few commands load. Each stays a file of its own. */
 const APART =
-  /\/jobs\/(?:collect\/|saved\/|scope\/|history\/last-verified|repair\/|remotes\/(?:keys|login|upgrade))/;
+  /\/jobs\/(?:collect\/|saved\/|scope\/|history\/last-verified|repair\/|remotes\/(?:keys|login|upgrade)|versions\/repository-writer)/;
 
 const GROUPS: readonly Group[] = [
   {

@@ -5,7 +5,7 @@ import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { userAuthor } from '../../engine/jobs/push/author.ts';
 import type { OpenedRemote } from '../../engine/jobs/session/opened-remote.ts';
 import { createVersions } from '../../engine/jobs/versions/open-versions.ts';
-import { openRepositoryWriter, type RepositoryWriter } from '../../engine/jobs/versions/repository-writer.ts';
+import type { RepositoryWriter } from '../../engine/jobs/versions/repository-writer.ts';
 import { type BlobHash, type CommitHash, comparePaths, type Entry } from '../../engine/model/entry.ts';
 import { checkEntryPath } from '../../engine/model/safe-path.ts';
 import type { EntryChange } from '../../engine/repository/manifest/manifest.ts';
@@ -104,6 +104,8 @@ export class BranchCommit implements CommitBuilder {
 
   async publish({ author, message = '' }: CommitRecordOptions = {}): Promise<CommitOutcome> {
     const { signal } = this.#context;
+    // Reading needs no native module; a writer has an index, which is SQLite.
+    const { openRepositoryWriter } = await import('../../engine/jobs/versions/repository-writer.ts');
     await using writer = await openRepositoryWriter(this.#context, this.#remote, {
       command: 'library',
       creates: false,

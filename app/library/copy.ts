@@ -1,6 +1,5 @@
 /** Plain copies, as the library shows them. */
 import type { CopyRequest, TransferSummary } from '../../engine/api/jobs/trees.ts';
-import { copyTree } from '../../engine/jobs/trees/copy-tree.ts';
 import { contextOf, type DrayOptions } from './library-context.ts';
 
 /** Of a copy, what it does; see `dray copy --help` for each. */
@@ -20,5 +19,7 @@ export async function copy(
 ): Promise<TransferSummary> {
   const { connection, directory, environment, onEvent, password, signal, ...rest } = options;
   const context = contextOf({ connection, directory, environment, onEvent, password, signal });
+  // Remembers what it copied in SQLite, whose native module a program may not have; see the guide.
+  const { copyTree } = await import('../../engine/jobs/trees/copy-tree.ts');
   return copyTree(context, { ...rest, source: { place: source }, destination: { place: destination } });
 }

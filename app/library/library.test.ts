@@ -182,6 +182,50 @@ describe('a copy', () => {
 });
 
 describe('the built package', () => {
+  it('reads a repository without native modules, which Electron would have to rebuild', async () => {
+    const library = new URL('library.js', `file://${process.env.DRAY_TEST_COMMAND}`).href;
+    const script = sandbox.path('read.mjs');
+    writeFileSync(
+      script,
+      `import { registerHooks } from 'node:module';
+       registerHooks({
+         resolve(specifier, context, next) {
+           if (/^(?:better-sqlite3|koffi)$/.test(specifier)) throw new Error('refused: ' + specifier);
+           return next(specifier, context);
+         },
+       });
+       process.dlopen = () => { throw new Error('refused: a native module'); };
+       const { copy, openRepository } = await import(${JSON.stringify(library)});
+       await using repository = await openRepository(${JSON.stringify(sandbox.path('store'))});
+       const found = [(await repository.refs()).at(-1).kind, (await repository.stat('main', 'readme')).sizeBytes];
+       for await (const { path } of repository.list('main', { recursive: true })) found.push(path);
+       for await (const { kind, path } of repository.diff(${JSON.stringify(commits[0])}, 'main'))
+         found.push(kind + ' ' + path);
+       for await (const bytes of repository.read('main', 'images/1.txt')) found.push(Buffer.from(bytes).toString());
+       for (const act of [
+         () => copy(${JSON.stringify(sandbox.path('work'))}, ${JSON.stringify(sandbox.path('never'))}),
+         () => repository.commit('main').put('a', 'b').publish(),
+       ])
+         found.push(await act().catch(({ message }) => message));
+       console.log(JSON.stringify(found));`,
+    );
+    const env = { ...process.env, ...options.environment, DRAY_PASSWORD: options.password };
+    const { stdout } = await promisify(execFile)(process.execPath, [script], { env });
+    expect(JSON.parse(stdout)).toEqual([
+      'branch',
+      300_000,
+      'images/1.txt',
+      'images/deep/2.txt',
+      'new',
+      'readme',
+      'modified images/1.txt',
+      'added new',
+      'changed',
+      'refused: better-sqlite3',
+      'refused: better-sqlite3',
+    ]);
+  });
+
   it('works in plain Node and in a worker', async () => {
     const library = new URL('library.js', `file://${process.env.DRAY_TEST_COMMAND}`).href;
     const script = sandbox.path('use.mjs');

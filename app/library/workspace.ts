@@ -7,10 +7,7 @@ import type {
   StatusRequest,
   StatusSummary,
 } from '../../engine/api/jobs/jobs.ts';
-import { pull } from '../../engine/jobs/pull/pull.ts';
-import { push } from '../../engine/jobs/push/push.ts';
 import { allowedBy } from '../../engine/jobs/session/user-remotes.ts';
-import { status } from '../../engine/jobs/working-copy/status.ts';
 import { requireWorkspace } from '../../engine/workspace/workspace-folder.ts';
 import { contextOf, type DrayOptions } from './library-context.ts';
 
@@ -39,8 +36,10 @@ export function openWorkspace(folder: string, options: DrayOptions = {}): Worksp
   const { root } = requireWorkspace(folder, allowedBy(context));
   return {
     root,
-    status: (request = {}) => status(context, request),
-    push: (request = {}) => push(context, request),
-    pull: (request = {}) => pull(context, request),
+    // Loaded when they are used: an index needs SQLite's native module, a repository by URL does not.
+    status: async (request = {}) =>
+      (await import('../../engine/jobs/working-copy/status.ts')).status(context, request),
+    push: async (request = {}) => (await import('../../engine/jobs/push/push.ts')).push(context, request),
+    pull: async (request = {}) => (await import('../../engine/jobs/pull/pull.ts')).pull(context, request),
   };
 }

@@ -240,6 +240,48 @@ describe('a listing', () => {
     expect((await listPage(gateway, { delimiter: '/' })).folders).toEqual(['made/', 'main/']);
   });
 
+  it('looks a branch in use up again while requests go on', async () => {
+    const inner = createMemoryStore();
+    const clock = createStillClock();
+    await setRef(inner, 'heads/main', await writeCommit(inner, [empty('old')]));
+    const key = refKey('heads/main');
+    let lookUps = 0;
+    let held: Promise<void> | undefined;
+    const store: ObjectStore = {
+      ...inner,
+      async read(asked, options) {
+        if (asked !== key) return inner.read(asked, options);
+        lookUps += 1;
+        await held;
+        return inner.read(asked, options);
+      },
+    };
+    const gateway = await open(store, clock);
+    const get = async (name: string) => (await ask(gateway.port, `/data/main/${name}`)).status;
+    for (const ms of [0, 100, 300]) {
+      clock.moveOn(ms);
+      expect(await get('old')).toBe(200);
+    }
+    expect(lookUps).toBe(1);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held = promise;
+    await setRef(inner, 'heads/main', await writeCommit(inner, [empty('new')]));
+    clock.moveOn(100);
+    // They are answered although the look-up has no answer.
+    expect([await get('old'), await get('old')]).toEqual([200, 200]);
+    expect(lookUps).toBe(2);
+    resolve();
+    await expect.poll(() => get('new')).toBe(200);
+    expect(lookUps).toBe(2);
+    // A look-up that fails is made again by a request, which waits for it.
+    held = Promise.reject(new Error('cut'));
+    held.catch(() => {});
+    clock.moveOn(500);
+    await get('new');
+    held = undefined;
+    await expect.poll(() => get('new')).toBe(200);
+  });
+
   it('refuses parameters that it cannot read', async () => {
     const store = createMemoryStore();
     await setRef(store, 'heads/main', await writeCommit(store, [empty('a')]));

@@ -11,6 +11,8 @@ import { S3Error } from './s3-error.ts';
 
 /** How long a name stands for the commit that it was last seen at. The look-up takes the rest of a second. */
 const REF_MS = 900;
+/** A name in use is looked up again when so much of that time is left, so that no request waits for it. */
+const REFRESH_MS = 450;
 const NAMES_MAX = 10_000;
 /** A commit that was asked for by its hash is looked for once, and so is what is no name at all. */
 const HASH = /^[0-9a-f]{64}$/;
@@ -59,6 +61,7 @@ export class Bucket {
   readonly #versions: Versions;
   /** False: no such ref. */
   readonly #commits: LRUCache<string, { readonly hash: CommitHash | undefined }>;
+  readonly #refreshing = new Set<string>();
   readonly #nowMs: () => number;
   #refs: { readonly names: Promise<readonly string[]>; readonly atMs: number } | undefined;
 
@@ -79,11 +82,24 @@ export class Bucket {
   /** Undefined if no ref is the beginning of the key. Of two refs `a` and `a/b` the shorter wins. */
   async locate(key: string): Promise<Located | undefined> {
     for await (const ref of this.#candidates(key)) {
-      const found = this.#commits.get(ref) ?? (await this.#commits.fetch(ref));
+      const found = this.#known(ref) ?? (await this.#commits.fetch(ref));
       if (found?.hash)
         return { version: await this.#versions.open(found.hash), ref, path: key.slice(ref.length + 1) };
     }
     return undefined;
+  }
+
+  #known(ref: string): { readonly hash: CommitHash | undefined } | undefined {
+    const found = this.#commits.get(ref);
+    if (found && !this.#refreshing.has(ref) && this.#commits.getRemainingTTL(ref) < REFRESH_MS) {
+      this.#refreshing.add(ref);
+      // If it fails, the next request looks for itself.
+      void this.#commits
+        .fetch(ref, { forceRefresh: true })
+        .catch(() => {})
+        .finally(() => this.#refreshing.delete(ref));
+    }
+    return found;
   }
 
   /** A name with a slash is asked for only if there is such a ref, so no key costs many requests. */

@@ -11,7 +11,10 @@ import type { RequestTotals } from '../engine/api/jobs/jobs.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { pull } from '../engine/jobs/pull/pull.ts';
 import { push } from '../engine/jobs/push/push.ts';
+import { planScope } from '../engine/jobs/scope/plan-scope.ts';
 import { scope } from '../engine/jobs/scope/scope.ts';
+import { diff } from '../engine/jobs/working-copy/diff.ts';
+import { status } from '../engine/jobs/working-copy/status.ts';
 import { createS3Dataset, listRequests, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
@@ -140,6 +143,38 @@ describe('A part of a dataset of 20,000 files', () => {
     dataset.sandbox.write('part/part-120/8.txt', 'changed here');
     const again = await countRequests(() => push(dataset.context('part'), {}), 11);
     expect(again).toMatchObject({ result: 'pushed', changes: { modified: 1 } });
+  });
+
+  /** The segments that a job reads: each is a list of about two thousand files. */
+  const segmentsRead = async (job: () => Promise<unknown>): Promise<number> => {
+    await server.resetRequests();
+    await job();
+    const requests = await server.requests();
+    const reads = requests.filter(
+      ({ operation, path }) => operation === 'GetObject' && path.includes('/manifests/'),
+    );
+    return new Set(reads.map(({ path }) => path)).size;
+  };
+
+  it('reads the segments in which the part lies, and no others', async () => {
+    await dataset.clone('small', { only: ['part-063'] });
+    const context = () => dataset.context('small');
+    dataset.sandbox.write('small/part-063/1.txt', 'changed here');
+    expect(await segmentsRead(() => status(context(), {}))).toBe(0);
+    expect(await segmentsRead(() => diff(context(), {}))).toBe(0);
+    await pull(dataset.context('work'), {});
+    for (let folder = 0; folder < 200; folder += 2)
+      dataset.sandbox.write(`work/part-${String(folder).padStart(3, '0')}/9.txt`, `changed ${folder}`);
+    dataset.sandbox.write('work/part-063/2.txt', 'changed there');
+    await push(dataset.context('work'), {});
+    const all = await segmentsRead(() => dataset.clone('everything'));
+    expect(all).toBeGreaterThan(8);
+    expect(await segmentsRead(() => status(context(), { remote: true }))).toBeLessThanOrEqual(2);
+    expect(await segmentsRead(() => push(context(), {}))).toBeLessThanOrEqual(2);
+    expect(await segmentsRead(() => pull(context(), {}))).toBeLessThanOrEqual(2);
+    expect(await segmentsRead(() => diff(context(), { from: 'main' }))).toBe(0);
+    const planned = () => planScope(context(), { only: ['part-063', 'part-150'] });
+    expect(await segmentsRead(planned)).toBeLessThanOrEqual(4);
   });
 
   it('takes at most 6 requests to widen by one folder, and none to narrow', async () => {

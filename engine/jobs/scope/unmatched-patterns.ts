@@ -33,6 +33,11 @@ export function warnOfUnmatched({ context }: Session, patterns: readonly string[
       type: 'warning',
       warning: 'namesNothing',
       path: pattern,
-      ...advised(`"${pattern}" names nothing in the commit.`, '"dray ls" shows what it has.'),
+      ...advised(`"${pattern}" names nothing in the commit.`, adviceOn(pattern)),
     });
+}
+
+function adviceOn(pattern: string): string {
+  if (pattern.startsWith('!')) return 'A part has no exclusions: name what the workspace is to hold.';
+  return '"dray ls" shows what it has.';
 }

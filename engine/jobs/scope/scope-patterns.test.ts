@@ -1,0 +1,115 @@
+/** Patterns as people may write them, and state files that another Dray or a person has written. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cloneWorkspace } from '../pull/clone.ts';
+import { push } from '../push/push.ts';
+import { initWorkspace } from '../remotes/init.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
+import { describeTree } from '../trees/same-trees.fixture.ts';
+import { status } from '../working-copy/status.ts';
+import { scope } from './scope.ts';
+
+const NFC = 'caf\u00e9';
+const NFD = 'cafe\u0301';
+
+let sandbox: Sandbox;
+let clones = 0;
+
+beforeAll(async () => {
+  sandbox = createSandbox();
+  for (const path of [
+    'a/1',
+    'a/2.csv',
+    'b/1',
+    'b/sub/1',
+    '!neg/1',
+    '[x]/1',
+    'top.csv',
+    `${NFC}/c`,
+    `${NFD}/d`,
+  ])
+    sandbox.write(`whole/${path}`, `of ${path}`);
+  const whole = sandbox.path('whole');
+  await initWorkspace(testContext(whole), { remoteUrl: sandbox.path('store') });
+  await push(testContext(whole), {});
+});
+afterAll(() => sandbox[Symbol.dispose]());
+
+async function clone(...only: string[]) {
+  clones += 1;
+  const context = testContext(sandbox.folder);
+  const directory = `part-${clones}`;
+  await cloneWorkspace(context, { url: sandbox.path('store'), directory, only });
+  return { context, root: sandbox.path(directory) };
+}
+
+const filesIn = (root: string) =>
+  describeTree(root).flatMap((line) => (line.endsWith('/') ? [] : [line.split(' ')[0]!]));
+const namingNothing = (context: ReturnType<typeof testContext>) =>
+  eventsOf(context, 'warning').map(({ path, warning }) => `${warning} ${path}`);
+
+describe('A part', () => {
+  it.each([
+    { only: ['a/'], files: ['a/1', 'a/2.csv'] },
+    { only: ['/a'], files: ['a/1', 'a/2.csv'] },
+    { only: ['./a'], files: ['a/1', 'a/2.csv'] },
+    { only: ['a/**'], files: ['a/1', 'a/2.csv'] },
+    { only: ['**/1'], files: ['!neg/1', '[x]/1', 'a/1', 'b/1', 'b/sub/1'] },
+    { only: ['{b/sub,top.csv}'], files: ['b/sub/1', 'top.csv'] },
+    { only: ['*.csv'], files: ['a/2.csv', 'top.csv'] },
+    { only: ['!neg'], files: ['!neg/1'] },
+    { only: ['\\[x\\]'], files: ['[x]/1'] },
+    { only: [NFC], files: [`${NFC}/c`] },
+    { only: [NFD], files: [`${NFD}/d`] },
+  ])('of $only holds $files', async ({ files, only }) => {
+    const { context, root } = await clone(...only);
+    expect(filesIn(root)).toEqual([...files].sort());
+    expect(namingNothing(context)).toEqual([]);
+  });
+
+  it.each(['!a', 'A', ' a', '/etc', '.dray', '[x]', 'a\nb', 'nothing/'])(
+    'of "%s" says that it names nothing',
+    async (pattern) => {
+      const { context, root } = await clone('top.csv', pattern);
+      expect(filesIn(root)).toEqual(['top.csv']);
+      expect(namingNothing(context)).toEqual([`namesNothing ${pattern}`]);
+    },
+  );
+
+  it.each(['..', '../whole', 'a/..', 'a//', '//a', '/', '.', '{a,b', 'a\\b'])(
+    'of "%s" is refused, and makes no folder',
+    async (pattern) => {
+      await expect(clone(pattern)).rejects.toMatchObject({ code: 'usage' });
+      expect(existsSync(sandbox.path(`part-${clones}/.dray`))).toBe(false);
+    },
+  );
+
+  it('is changed by one process after the other', async () => {
+    const { root } = await clone('a');
+    const add = (pattern: string) => scope(testContext(root), { action: 'add', patterns: [pattern] });
+    await Promise.all(
+      [add('b'), add('top.csv'), scope(testContext(root), { action: 'drop', patterns: ['a'] })].map((one) =>
+        one.catch((error: unknown) => expect(error).toMatchObject({ data: { reason: 'nothingLeft' } })),
+      ),
+    );
+    const { changes, scope: held } = await status(testContext(root), {});
+    expect(held?.only).toEqual(expect.arrayContaining(['b', 'top.csv']));
+    expect(changes).toMatchObject({ added: 0, modified: 0, deleted: 0 });
+  });
+
+  it('of a newer Dray, or of a pattern that leaves the workspace, is refused by every command', async () => {
+    const { root } = await clone('a');
+    const path = `${root}/.dray/state.json`;
+    const state = JSON.parse(readFileSync(path, 'utf8'));
+    const commands = [
+      () => status(testContext(root), {}),
+      () => push(testContext(root), {}),
+      () => scope(testContext(root), { action: 'add', patterns: ['b'] }),
+    ];
+    writeFileSync(path, JSON.stringify({ ...state, format: 3 }));
+    for (const run of commands) await expect(run()).rejects.toMatchObject({ code: 'formatTooNew' });
+    writeFileSync(path, JSON.stringify({ ...state, scope: { only: ['../x'] } }));
+    for (const run of commands) await expect(run()).rejects.toMatchObject({ code: 'usage' });
+    expect(filesIn(root)).toEqual(['a/1', 'a/2.csv']);
+  });
+});

@@ -122,6 +122,8 @@ describe.skipIf(!findChromium())('The space of a repository', () => {
     ] as const) {
       await dialog.getByLabel(label).fill(text);
       await dialog.getByText(error).waitFor();
+      // The other rules are still there.
+      await dialog.getByText('Correct the marked field to see what the rules forget.').waitFor();
       expect(await dialog.getByRole('button', { name: 'Save the rules' }).isDisabled()).toBe(true);
       await dialog.getByLabel(label).fill('');
     }

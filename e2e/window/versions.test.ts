@@ -165,6 +165,22 @@ describe.skipIf(!findChromium())('A version', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('has the room that a short history leaves below it, and a long one keeps some rows', async () => {
+    await using window = await repository.open();
+    const { complaints, page } = window;
+    await openContents(page, 'first');
+    const list = page.getByRole('grid', { name: 'Commits' });
+    const room = () => list.evaluate(({ clientHeight, scrollHeight }) => [clientHeight, scrollHeight]);
+    const row = (await list.getByRole('row').first().boundingBox())!.height;
+    const rows = row * (await list.getByRole('row').count());
+    await page.setViewportSize({ width: 900, height: 3 * rows });
+    await expect.poll(room, WAIT).toEqual([rows, rows]);
+    await page.setViewportSize({ width: 480, height: 700 });
+    await expect.poll(room, WAIT).toEqual([200, rows]);
+    await page.getByRole('button', { name: 'Copy out...' }).scrollIntoViewIfNeeded();
+    expect(complaints).toEqual([]);
+  });
+
   it('is reached by the keyboard alone', async () => {
     await using window = await repository.open();
     const { complaints, page } = window;

@@ -17,6 +17,7 @@ import { subjectOf } from '../history/commit-words.ts';
 import {
   countError,
   formOfPolicy,
+  isReadable,
   isSamePolicy,
   patternsOf,
   policyOf,
@@ -134,7 +135,9 @@ function Rules({
         {apply.error && <ErrorNotice error={apply.error} />}
         {policy === undefined ? (
           <p className="soft" role="status">
-            Without a rule every commit stays.
+            {isReadable(form)
+              ? 'Without a rule every commit stays.'
+              : 'Correct the marked field to see what the rules forget.'}
           </p>
         ) : (
           <>

@@ -42,11 +42,16 @@ export function withinError(text: string): string | undefined {
     : 'It must be a duration such as 30d or 1y6m.';
 }
 
+/** False if a field has an error. */
+export function isReadable({ daily, last, monthly, weekly, within }: RetentionForm): boolean {
+  const errors = [last, daily, weekly, monthly].map(countError);
+  return [...errors, withinError(within)].every((error) => error === undefined);
+}
+
 /** Undefined without a rule, or with one that cannot be read. */
 export function policyOf(form: RetentionForm): RetentionPolicy | undefined {
+  if (!isReadable(form)) return undefined;
   const { daily, last, monthly, tags, weekly, within } = form;
-  if ([last, daily, weekly, monthly].some((text) => countError(text) !== undefined)) return undefined;
-  if (withinError(within) !== undefined) return undefined;
   const policy: RetentionPolicy = {
     ...countOf('keepLast', last),
     ...countOf('keepDaily', daily),

@@ -47,7 +47,8 @@ export interface ImportHistory {
 
 const MESSAGE_MAX = 60_000;
 const AUTHOR_MAX = 1_000;
-const PARENTS_MAX = 16;
+/** Of a commit. */
+export const PARENTS_MAX = 16;
 const COMMITS_IN_MEMORY = 4;
 
 /** Begins the last line of a message, which names the state. */

@@ -273,6 +273,24 @@ describe('an import of a DVC project', () => {
     ]);
   });
 
+  it('says so if a merge has more parents than a commit can name', async () => {
+    const parents = Array.from({ length: 18 }, (_, at) => {
+      project.git('checkout', '-q', '--orphan', `side-${at}`);
+      project.write('a.dvc', dvcFile('a', project.store(`a${at}`)));
+      return project.commit(`Side ${at}`);
+    });
+    const flags = parents.flatMap((parent) => ['-p', parent]);
+    const merge = project.git('commit-tree', 'HEAD^{tree}', ...flags, '-m', 'Octopus').trim();
+    project.git('branch', 'main', merge);
+    const at = context();
+    expect(await run({ allCommits: true }, at)).toMatchObject({ result: 'imported', commits: 19 });
+    const warnings = eventsOf(at, 'warning').filter(({ warning }) => warning === 'parentsLeftOut');
+    expect(warnings).toMatchObject([{ message: expect.stringContaining('18 parents') }]);
+    const commits = await history();
+    expect(commits.find(({ message }) => message.startsWith('Octopus'))!.parents).toHaveLength(16);
+    expect(await run({ allCommits: true })).toMatchObject({ result: 'upToDate' });
+  });
+
   it('imports one revision under its own name', async () => {
     project.write('a.dvc', dvcFile('a', project.store('a1')));
     const first = project.commit('One');

@@ -37,6 +37,7 @@ import {
   importMessage,
   noteOfLeftOut,
   openImportHistory,
+  PARENTS_MAX,
 } from '../import-history.ts';
 import { ImportPasses } from '../import-passes.ts';
 import type { ImportProblem } from '../import-problem.ts';
@@ -182,6 +183,7 @@ class DvcImport {
     if (isWhole && parents.length === 1 && (await history.isSame(only!, files))) return parents;
     this.#commits += 1;
     const { author, id, timeMs } = step;
+    if (parents.length > PARENTS_MAX) this.#warnOfParents(id, parents.length);
     const message = importMessage({ text: step.message, trailer: TRAILER, id, note: noteOf(leftOut) });
     return [await history.write({ id, author, timeMs, message, parents, files })];
   }
@@ -228,6 +230,11 @@ class DvcImport {
   #warnOfNone(name: string): void {
     const message = `${name.slice(name.indexOf('/') + 1)} was left out: DVC tracks nothing there.`;
     this.#run.context.emit({ type: 'warning', warning: 'refLeftOut', message });
+  }
+
+  #warnOfParents(id: string, count: number): void {
+    const message = `The merge ${id} has ${count} parents with data. Its commit names the first ${PARENTS_MAX}.`;
+    this.#run.context.emit({ type: 'warning', warning: 'parentsLeftOut', message });
   }
 
   /** The single state of this import, on top of what an earlier one left. */

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import {
   DeleteObjectCommand,
+  ListObjectsV2Command,
   ListObjectVersionsCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
@@ -165,6 +166,15 @@ describe('an import of the versions of a bucket', () => {
     const other = run({ source: `s3://${bucket}`, branch: 'main' });
     await expect(other).rejects.toMatchObject(code('conflict'));
     expect(await run({ source: `s3://${bucket}`, branch: 'second' })).toMatchObject({ result: 'imported' });
+  });
+
+  it('refuses a repository inside of the place, around it, or there, and makes none', async () => {
+    await put('a', 'one');
+    for (const to of ['data/repository', 'data', ''])
+      await expect(run({ to: `s3://${bucket}/${to}` })).rejects.toMatchObject({ code: 'usage' });
+    const { KeyCount } = await client.send(new ListObjectsV2Command({ Bucket: bucket }));
+    expect(KeyCount).toBe(1);
+    expect(await run({ to: `s3://${bucket}/data-repository` })).toMatchObject({ result: 'imported' });
   });
 
   it('lists more than a thousand versions, of which one key has many on two pages', async () => {

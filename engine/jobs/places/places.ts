@@ -357,6 +357,9 @@ export interface ApartOptions {
   readonly mayNest?: boolean;
 }
 
+/** As messages name it. */
+type Named = Pick<Place, 'text'>;
+
 /**
  * @throws `usage` when the places are the same or one lies inside the other: a copy would read its own
  * output, and a sync
@@ -383,8 +386,8 @@ export function checkApart(
  * @throws `usage`
  */
 export function checkStoresApart(
-  [source, from]: readonly [Place, ObjectStore],
-  [destination, to]: readonly [Place, ObjectStore],
+  [source, from]: readonly [Named, ObjectStore],
+  [destination, to]: readonly [Named, ObjectStore],
   options: ApartOptions = {},
 ): void {
   if (!sharesService(from, to)) return;
@@ -394,8 +397,8 @@ export function checkStoresApart(
 
 /** The paths end in separators. */
 function checkOutside(
-  [source, from]: readonly [Place, string],
-  [destination, to]: readonly [Place, string],
+  [source, from]: readonly [Named, string],
+  [destination, to]: readonly [Named, string],
   { mayNest = false }: ApartOptions,
 ): void {
   if (mayNest ? from !== to : !from.startsWith(to) && !to.startsWith(from)) return;
@@ -409,7 +412,7 @@ const NESTINGS: Readonly<Record<Nesting, string>> = {
   secondInside: 'overlap: the second lies inside the first',
 };
 
-function notApart(source: Place, destination: Place, nesting: Nesting): DrayError {
+function notApart(source: Named, destination: Named, nesting: Nesting): DrayError {
   return new DrayError(
     'usage',
     `${source.text} and ${destination.text} ${NESTINGS[nesting]}. Choose places apart from each other.`,

@@ -27,6 +27,7 @@ import { diffSorted } from '../../../model/diff-sorted.ts';
 import { type CommitHash, comparePaths, type Entry, type FileEntry } from '../../../model/entry.ts';
 import { checkRefName } from '../../../repository/ref-name.ts';
 import type { StoredRef } from '../../../repository/refs.ts';
+import { checkStoresApart } from '../../places/places.ts';
 import { userAuthor } from '../../push/author.ts';
 import {
   type OpenedRemote,
@@ -82,6 +83,8 @@ export async function importVersionsOf(
   if (!keepsVersions) throw noVersions(address);
   const url = parseGivenUrl(context, request.to, context.directory);
   await using remote = await openRepositoryAt(context, url, { create: true });
+  // A later run would import the repository itself.
+  checkStoresApart([{ text: address }, source.store], [{ text: remote.store.address }, remote.store]);
   await using repository = await openRepositoryWriter(context, remote, {
     command: 'import folder-versions',
     creates: true,

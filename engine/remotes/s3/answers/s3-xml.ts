@@ -95,12 +95,20 @@ export function keyDecoderOf(xml: string): (text: string) => string {
 
 /** The contents of each element of the name, at any depth but not inside one another. */
 export function* elementsOf(xml: string, name: string): Generator<string> {
+  for (const { text } of placedElementsOf(xml, name)) yield text;
+}
+
+/** The same, and where each begins. */
+export function* placedElementsOf(
+  xml: string,
+  name: string,
+): Generator<{ readonly at: number; readonly text: string }> {
   const open = `<${name}>`;
   const close = `</${name}>`;
   for (let at = xml.indexOf(open); at >= 0; ) {
     const end = xml.indexOf(close, at);
     if (end < 0) return;
-    yield xml.slice(at + open.length, end);
+    yield { at, text: xml.slice(at + open.length, end) };
     at = xml.indexOf(open, end);
   }
 }

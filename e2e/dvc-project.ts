@@ -28,6 +28,12 @@ export interface DvcProjectOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
   readonly commits: number;
+  /** The remotes keep versions: DVC stores files under their own names. */
+  readonly isVersioned?: boolean;
+  /** The project is a folder of the git repository, beside another project that it does not know. */
+  readonly isNested?: boolean;
+  /** The cache is kept, so outputs with `push: false` can be imported. */
+  readonly keepsCache?: boolean;
 }
 
 export interface DvcProject {
@@ -37,12 +43,16 @@ export interface DvcProject {
   git(...words: string[]): Promise<string>;
   /** The files that DVC writes at a tag: content and executable bit by path. */
   pull(tag: string): Promise<ReadonlyMap<string, string>>;
-  dropCache(): void;
+  /**
+   * Removes git, and then all that DVC tracks. The function writes it again, and returns it as `pull` does.
+   */
+  leaveGit(): Promise<() => Promise<ReadonlyMap<string, string>>>;
 }
 
 export async function makeDvcProject(options: DvcProjectOptions): Promise<DvcProject> {
   const project = await openProject(options);
-  const { draw, root, version } = options;
+  const { draw, isNested = false, keepsCache = false, version } = options;
+  const root = rootOf(options);
   const tags: string[] = [];
   let major: DvcMajor = version === 'mixed' ? 2 : version;
   for (let at = 0; at < options.commits; at += 1) {
@@ -52,9 +62,11 @@ export async function makeDvcProject(options: DvcProjectOptions): Promise<DvcPro
     if (isSide) await project.git('checkout', '-q', '-f', '-b', `side-${at}`, tags[draw.below(tags.length)]!);
     // Git would take the data of another branch for its own.
     if (isSide) await project.git('clean', '-qxdf', '-e', '.dvc');
-    await change({ at, draw, dvc, root, isFirst: at === 0, isSide });
+    await change({ at, draw, dvc, root, isFirst: at === 0, isSide, keepsCache });
     await dvc('push', '-q');
-    await project.git('add', '-A');
+    if (isNested)
+      writeFileSync(join(options.root, 'beside.dvc'), `outs:\n- md5: ${'0'.repeat(32)}\n  path: x\n`);
+    await project.git('add', '-A', ':/');
     await project.git('commit', '-q', '--allow-empty', '-m', `Change ${at}\n\nwith ä body`);
     if (isSide) {
       await project.git('checkout', '-q', 'main');
@@ -64,20 +76,44 @@ export async function makeDvcProject(options: DvcProjectOptions): Promise<DvcPro
     await project.git('tag', ...(draw.chance(50) ? ['-a', '-m', 'A tag'] : []), `r${at}`);
     tags.push(`r${at}`);
   }
+  if (!keepsCache && draw.chance(70)) rmSync(join(root, '.dvc', 'cache'), { recursive: true, force: true });
+  const dataNow = async () => {
+    const listed = await project.git('ls-files', '-z', '-o', '-i', '--exclude-standard');
+    return listed.split('\0').filter((path) => path !== '' && !path.startsWith('.dvc/'));
+  };
   return {
     root,
     tags,
     git: project.git,
-    dropCache: () => rmSync(join(root, '.dvc', 'cache'), { recursive: true, force: true }),
     async pull(tag) {
       await project.git('checkout', '-q', '-f', tag);
       await project.git('clean', '-qxdf', '-e', '.dvc');
       await project.dvc(major, 'pull', '-q', '-f');
-      const listed = await project.git('ls-files', '-z', '-o', '-i', '--exclude-standard');
-      const paths = listed.split('\0').filter((path) => path !== '' && !path.startsWith('.dvc/'));
-      return new Map(paths.map((path) => [path, describeFile(join(root, path))]));
+      return describeFiles(root, await dataNow());
+    },
+    async leaveGit() {
+      const before = await dataNow();
+      rmSync(join(options.root, '.git'), { recursive: true });
+      await project.dvc(major, 'config', '-q', 'core.no_scm', 'true');
+      for (const path of before) rmSync(join(root, path));
+      const others = new Set(filesIn(root).keys());
+      return async () => {
+        await project.dvc(major, 'pull', '-q', '-f');
+        return describeFiles(
+          root,
+          [...filesIn(root).keys()].filter((path) => !others.has(path) && !path.startsWith('.dvc/')),
+        );
+      };
     },
   };
+}
+
+function rootOf({ isNested, root }: DvcProjectOptions): string {
+  return isNested ? join(root, 'nested', 'project') : root;
+}
+
+function describeFiles(root: string, paths: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(paths.map((path) => [path, describeFile(join(root, path))]));
 }
 
 /** Content and executable bit. */
@@ -91,10 +127,12 @@ export function filesIn(root: string): ReadonlyMap<string, string> {
   const paths = (readdirSync(root, { recursive: true }) as string[]).filter(
     (path) => !path.startsWith('.dray') && statSync(join(root, path)).isFile(),
   );
-  return new Map(paths.map((path) => [path, describeFile(join(root, path))]));
+  return describeFiles(root, paths);
 }
 
-async function openProject({ draw, environment, remotes, root, settings, version }: DvcProjectOptions) {
+async function openProject(options: DvcProjectOptions) {
+  const { draw, environment, isNested, isVersioned, remotes, settings, version } = options;
+  const root = rootOf(options);
   mkdirSync(root, { recursive: true });
   const person = { NAME: 'Ada Ö', EMAIL: 'ada@example.org' };
   let seconds = 1_600_000_000 + draw.below(10_000);
@@ -112,18 +150,27 @@ async function openProject({ draw, environment, remotes, root, settings, version
       GIT_AUTHOR_DATE: `${seconds} +0200`,
       GIT_COMMITTER_DATE: `${seconds} +0200`,
     };
-    return (await run(command, words, { cwd: root, env, maxBuffer: 2 ** 26 })).stdout;
+    try {
+      return (await run(command, words, { cwd: root, env, maxBuffer: 2 ** 26 })).stdout;
+    } catch (error) {
+      // DVC says there what failed.
+      throw new Error(`${(error as Error).message}\n${(error as { stdout?: string }).stdout}`, {
+        cause: error,
+      });
+    }
   };
   const git = (...words: string[]) => call('git', words);
   const dvc = async (major: DvcMajor, ...words: string[]) => call(await dvcPath(major), words);
   const major = version === 'mixed' ? 2 : version;
-  await git('init', '-q', '-b', 'main');
-  await dvc(major, 'init', '-q');
+  await git('init', '-q', '-b', 'main', options.root);
+  await dvc(major, 'init', '-q', ...(isNested ? ['--subdir'] : []));
   await dvc(major, 'remote', 'add', '-q', '-d', 'store', remotes[0]);
   await dvc(major, 'remote', 'add', '-q', 'other', remotes[1]);
   for (const name of ['store', 'other'])
     for (const [key, value] of Object.entries(settings ?? {}))
       await dvc(major, 'remote', 'modify', '-q', '--local', name, key, value);
+  for (const name of isVersioned ? ['store', 'other'] : [])
+    await dvc(major, 'remote', 'modify', '-q', name, 'version_aware', 'true');
   return { git, dvc };
 }
 
@@ -133,46 +180,76 @@ interface Change {
   readonly root: string;
   readonly isFirst: boolean;
   readonly isSide: boolean;
+  readonly keepsCache: boolean;
   dvc(...words: string[]): Promise<string>;
 }
 
+const KINDS = ['folder', 'file', 'pipeline', 'remove', 'other', 'move', 'private', 'nothing'] as const;
+type Kind = (typeof KINDS)[number];
+
 /** On a side branch, only paths that no other branch changes, so that the merge has no conflict. */
-async function change({ at, draw, dvc, isFirst, isSide, root }: Change): Promise<void> {
-  const write = (path: string, content: string | Buffer) => {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
-  };
+async function change(options: Change): Promise<void> {
+  const { at, draw, dvc, isFirst, isSide, root } = options;
   if (isSide) {
-    write(`side-${at}/file`, textOf(draw));
+    write(root, `side-${at}/file`, textOf(draw));
     await dvc('add', '-q', `side-${at}/file`);
     return;
   }
-  const kinds = ['folder', 'file', 'pipeline', 'remove', 'other', 'nothing'] as const;
-  for (const kind of isFirst ? (['folder', 'file'] as const) : [draw.of(kinds), draw.of(kinds)]) {
-    if (kind === 'folder') {
-      const folder = draw.of(['set', 'deep/er set']);
-      for (let count = 1 + draw.below(4); count > 0; count -= 1)
-        write(`${folder}/${draw.of(['a', 'b.txt', 'c/d', 'ü e', 'f.dvc.bin'])}`, textOf(draw));
-      if (draw.chance(30)) rmSync(join(root, folder, 'a'), { force: true });
-      write(`${folder}/kept`, draw.chance(30) ? '' : 'kept\r\n');
-      await dvc('add', '-q', folder);
-    } else if (kind === 'file' || kind === 'other') {
-      const path = kind === 'other' ? 'other.csv' : draw.of(['one.csv', 'sub/two.bin']);
-      write(path, textOf(draw));
-      chmodSync(join(root, path), draw.chance(30) ? 0o755 : 0o644);
-      await dvc('add', '-q', path);
-      const file = join(root, `${path}.dvc`);
-      const text = readFileSync(file, 'utf8');
-      if (kind === 'other' && !text.includes('remote:'))
-        writeFileSync(file, `${text.trimEnd()}\n  remote: other\n`);
-    } else if (kind === 'pipeline') {
-      write('code/dvc.yaml', pipelineOf(draw.below(1000)));
-      await dvc('repro', '-q', 'code/dvc.yaml');
-    } else if (kind === 'remove' && existsSync(join(root, 'one.csv.dvc'))) {
-      await dvc('remove', '-q', 'one.csv.dvc');
-      rmSync(join(root, 'one.csv'), { force: true });
+  const kinds: readonly Kind[] = isFirst ? ['folder', 'file'] : [draw.of(KINDS), draw.of(KINDS)];
+  for (const kind of kinds) {
+    if (kind === 'folder') await changeFolder(options);
+    else if (kind === 'file') await changeFile(options, draw.of(['one.csv', 'sub/two.bin']), '');
+    else if (kind === 'other') await changeFile(options, 'other.csv', 'remote: other');
+    else if (kind === 'private' && options.keepsCache)
+      await changeFile(options, 'deep/private', 'push: false');
+    else if (kind === 'pipeline') {
+      const folder = draw.of(['code', 'more/code']);
+      write(root, `${folder}/dvc.yaml`, pipelineOf(draw.below(1000)));
+      await dvc('repro', '-q', `${folder}/dvc.yaml`);
+    } else if (kind === 'remove') {
+      const path = draw.of(['one.csv', 'deep/er set', 'other.csv']);
+      if (!existsSync(join(root, `${path}.dvc`))) continue;
+      await dvc('remove', '-q', `${path}.dvc`);
+      rmSync(join(root, path), { recursive: true, force: true });
+    } else if (kind === 'move') {
+      const [from, to] = draw.of([
+        ['one.csv', `moved/to-${at}`],
+        ['set', `renamed-${at}`],
+      ] as const);
+      if (existsSync(join(root, `${from}.dvc`))) {
+        mkdirSync(join(root, 'moved'), { recursive: true });
+        await dvc('move', '-q', from, to);
+      }
     }
   }
+}
+
+function write(root: string, path: string, content: string | Buffer): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+
+async function changeFolder({ draw, dvc, root }: Change): Promise<void> {
+  const folder = draw.of(['set', 'deep/er set', 'empty folder']);
+  mkdirSync(join(root, folder), { recursive: true });
+  if (folder !== 'empty folder') {
+    for (let count = 1 + draw.below(4); count > 0; count -= 1)
+      write(root, `${folder}/${draw.of(['a', 'b.txt', 'c/d', 'ü e', 'f.dvc.bin'])}`, textOf(draw));
+    if (draw.chance(30)) rmSync(join(root, folder, 'a'), { force: true });
+    write(root, `${folder}/kept`, draw.chance(30) ? '' : 'kept\r\n');
+  }
+  mkdirSync(join(root, folder, 'nothing in it'), { recursive: true });
+  await dvc('add', '-q', folder);
+}
+
+/** @param setting A line of the `*.dvc` file. */
+async function changeFile({ draw, dvc, root }: Change, path: string, setting: string): Promise<void> {
+  write(root, path, textOf(draw));
+  chmodSync(join(root, path), draw.chance(30) ? 0o755 : 0o644);
+  await dvc('add', '-q', path);
+  const file = join(root, `${path}.dvc`);
+  const text = readFileSync(file, 'utf8');
+  if (!text.includes(setting)) writeFileSync(file, `${text.trimEnd()}\n  ${setting}\n`);
 }
 
 function pipelineOf(number: number): string {

@@ -21,16 +21,19 @@ function folderOf(major: DvcMajor): string {
   return join(parent, `${PACKAGES[major][0].replace(/[^a-z0-9.]+/g, '-')}`);
 }
 
+export function isDvcInstalled(major: DvcMajor): boolean {
+  return existsSync(join(folderOf(major), 'installed'));
+}
+
 /** The path of the command. Installs it first if it is missing. */
 export async function dvcPath(major: DvcMajor): Promise<string> {
   const folder = folderOf(major);
   const command = join(folder, 'bin', 'dvc');
-  const mark = join(folder, 'installed');
-  if (existsSync(mark)) return command;
+  if (isDvcInstalled(major)) return command;
   // The paths inside of an environment are absolute, so it is made in its place.
   await rm(folder, { recursive: true, force: true });
   await run('python3', ['-m', 'venv', folder]);
   await run(join(folder, 'bin', 'pip'), ['install', '--quiet', ...PACKAGES[major]], { maxBuffer: 2 ** 26 });
-  await writeFile(mark, '');
+  await writeFile(join(folder, 'installed'), '');
   return command;
 }

@@ -44,4 +44,23 @@ describe('the sums of changes by folder', () => {
     for (let at = 0; at < 501; at += 1) files.add(row('added', `${at}`));
     expect(files.answer).toMatchObject({ isCut: true, rows: { length: 500 } });
   });
+
+  it('of 100,000 changes are those that a count by hand gives', () => {
+    const changes = ['added', 'modified', 'deleted', 'renamed', 'mode'] as const;
+    const sums = createFolderSums('top/');
+    const expected = new Map<string, Record<string, number>>();
+    for (let at = 0; at < 100_000; at += 1) {
+      const change = changes[(at * 7 + (at % 13)) % changes.length]!;
+      const name = `${(at * 31) % 900}/`;
+      // Folders that begin like this one are not in it.
+      sums.add(row(change, at % 10 === 0 ? `top-${name}${at}` : `top/${name}deep/${at}`));
+      if (at % 10 === 0) continue;
+      const sum = expected.get(name) ?? { added: 0, modified: 0, deleted: 0, renamed: 0, other: 0 };
+      sum[change === 'mode' ? 'other' : change]! += 1;
+      expected.set(name, sum);
+    }
+    const { folders, isCut } = sums.answer;
+    expect(isCut).toBe(false);
+    expect(new Map(folders.map(({ name, bytes, ...sum }) => [name, sum]))).toEqual(expected);
+  });
 });

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
@@ -28,11 +28,20 @@ export interface GatewayOptions {
   /** PEM. Absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly clock: Clock;
+  readonly patience?: Patience;
   /** Runs the answer of one request, which may count what it asks the stores for. */
   readonly around?: <T>(work: () => Promise<T>) => Promise<T>;
   readonly onAnswer?: (answer: AnswerRecord) => void;
   /** Faults of the gateway or of a store, for its operator. */
   readonly onFailure: (error: unknown) => void;
+}
+
+/** How long the gateway waits for a client before it ends the connection. */
+export interface Patience {
+  /** For the whole head of a request. */
+  readonly headMs: number;
+  /** While nothing travels: for a client that does not read on, or whose answer is not there yet. */
+  readonly stallMs: number;
 }
 
 /** One line of the log. */
@@ -52,6 +61,10 @@ export interface Gateway extends AsyncDisposable {
 const CONNECTIONS_MAX = 1_024;
 const HEAD_BYTES_MAX = 32 * 1024;
 const KEEP_ALIVE_MS = 60_000;
+/** A reader may compute for minutes between two parts of a body. */
+const PATIENCE: Patience = { headMs: 20_000, stallMs: 5 * 60_000 };
+/** Requests of one connection that wait for the answer of an earlier one. S3's clients send none ahead. */
+const WAITING_MAX = 64;
 const KEY_BYTES_MAX = 1_024 + 256;
 const LOCAL_HOST = '.localhost';
 const REGION = 'us-east-1';
@@ -87,16 +100,15 @@ interface Call {
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await loadContentTypes();
-  const server = await createServer(options.tls);
+  const { patience = PATIENCE, tls } = options;
+  const server = await createServer(tls, patience);
   server.maxConnections = CONNECTIONS_MAX;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    void serve(options, request, response);
-  });
+  server.timeout = patience.stallMs;
+  const take = inTurn((request, response) => void serve(options, request, response));
+  server.on('request', take);
   // A body is never wanted, so no client is asked to send one.
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    void serve(options, request, response);
-  });
+  server.on('checkContinue', take);
   server.listen(options.port, options.host);
   await once(server, 'listening');
   return {
@@ -110,10 +122,43 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-async function createServer(tls: GatewayOptions['tls']): Promise<Server> {
-  const limits = { maxHeaderSize: HEAD_BYTES_MAX, noDelay: true };
+async function createServer(tls: GatewayOptions['tls'], { headMs }: Patience): Promise<Server> {
+  const limits = {
+    maxHeaderSize: HEAD_BYTES_MAX,
+    noDelay: true,
+    headersTimeout: headMs,
+    connectionsCheckingInterval: headMs / 2,
+  };
   if (!tls) return (await import('node:http')).createServer(limits);
   return (await import('node:https')).createServer({ ...limits, ...tls });
+}
+
+type Serve = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Answers the requests of a connection one after another. Node begins all that a client sends ahead, and the
+ * first bytes of each answer would wait in memory.
+ */
+function inTurn(serveOne: Serve): Serve {
+  /** By connections that have an answer under way. */
+  const waiting = new WeakMap<Socket, (() => void)[]>();
+  return (request, response) => {
+    const { socket } = request;
+    const begin = () => {
+      response.once('close', () => {
+        const next = socket.writable ? waiting.get(socket)?.shift() : undefined;
+        if (next) next();
+        else waiting.delete(socket);
+      });
+      serveOne(request, response);
+    };
+    if (!socket.writable) return;
+    const line = waiting.get(socket);
+    if (line && line.length >= WAITING_MAX) return void socket.destroy();
+    if (line) return void line.push(begin);
+    waiting.set(socket, []);
+    begin();
+  };
 }
 
 async function serve(
@@ -194,7 +239,10 @@ function sendXml(call: Call, status: number, text: string, headers: Headers = {}
 async function answer(options: GatewayOptions, call: Call): Promise<void> {
   const { buckets, clock, keys } = options;
   const { headers, method = '', url = '' } = call.request;
-  const host = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
+  const host = (headers.host ?? '')
+    .toLowerCase()
+    .replace(/:\d+$/, '')
+    .replace(/^\[|\]$/g, '');
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   const query = mark < 0 ? '' : url.slice(mark + 1);

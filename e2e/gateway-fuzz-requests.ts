@@ -53,6 +53,12 @@ const PATHS = [
   'http://other.example/data/main/1.txt',
   'http://[::1',
 ] as const;
+const READABLE = [
+  '/data/main/1.txt',
+  '/data/main/kept/7',
+  '/data/v1/large.bin',
+  '/data/v1/kept/%37',
+] as const;
 const NAMES = [
   'list-type',
   'prefix',
@@ -115,6 +121,8 @@ const VALUES = [
 ] as const;
 const HEADERS = [
   'Range: bytes=0-3',
+  'Range: bytes=1-',
+  'Range: bytes=2-99999999999999999999',
   'Range: bytes=5-2',
   'Range: bytes=-1',
   'Range: bytes=0-1,3-4',
@@ -176,7 +184,8 @@ export async function gatewayConversation(
 
 async function drawRequest(draw: Draw, host: string, sign: Signer | undefined): Promise<FuzzRequest> {
   const method = draw.chance(80) ? draw.of(['GET', 'HEAD'] as const) : draw.of(METHODS);
-  const path = draw.chance(95) ? draw.of(PATHS) : `/${encodeUri(draw.noise(30).toString('latin1'))}`;
+  const known = draw.chance(30) ? READABLE : PATHS;
+  const path = draw.chance(95) ? draw.of(known) : `/${encodeUri(draw.noise(30).toString('latin1'))}`;
   const pairs = Array.from({ length: draw.chance(50) ? draw.below(5) : 0 }, () => {
     const value = draw.of(VALUES);
     return [draw.of(NAMES), draw.chance(90) ? encodeUri(value) : `%${value.slice(0, 2)}`] as const;

@@ -218,6 +218,7 @@ try {
   const rclone = await startRclone(versitygw.dataFolder);
   const plain = { endpoint: versitygw.endpoint, keys: versitygw, processId: versitygw.processId };
   const served: readonly Served[] = [folder, { ...plain, name: 'versitygw' }, overS3, rclone];
+  const circumstances = fleetCircumstances();
   const runs = new Map<string, Taken[]>(served.map(({ name }) => [name, []]));
   for (let run = 0; run < Number(values.runs); run += 1) {
     const names = shuffledNames(run);
@@ -248,7 +249,7 @@ try {
         'serves a repository, in a folder or in S3 (versitygw), where the files lie in packs; the other two ' +
         'serve the files themselves from a folder. The first run fills the caches.',
       command: `npm run build && node bench/gateway/gateway.ts ${given.join(' ')}`,
-      circumstances: fleetCircumstances(),
+      circumstances,
       headings: ['server', 'first run', 'median', 'files a second', 'CPU of a file', 'to versitygw'],
       rows,
       targets: [

@@ -27,10 +27,24 @@ function momentOf(value: unknown, digits: number): string {
   return seconds + fraction;
 }
 
+/** Of the fraction of a second, if the values are times of day. */
+function digitsOfTime({ converted_type, logical_type }: SchemaElement): number | undefined {
+  if (logical_type?.type === 'TIME') return { MILLIS: 3, MICROS: 6, NANOS: 9 }[logical_type.unit];
+  return { TIME_MILLIS: 3, TIME_MICROS: 6 }[converted_type as string];
+}
+
+/** A number that is no time of one day stays as it is. */
+function timeText(value: unknown, digits: number): string {
+  const moment = momentOf(value, digits);
+  return moment.startsWith('1970-01-01 ') ? moment.slice('1970-01-01 '.length) : String(value);
+}
+
 /** Null for a missing value. @param element The schema of a leaf column. */
 export function cellText(value: unknown, element?: SchemaElement): string | null {
   if (value === null || value === undefined) return null;
   if (element && isDecimal(element)) return decimalText(value, element.scale ?? 0);
+  const digits = element && digitsOfTime(element);
+  if (digits !== undefined) return timeText(value, digits);
   if (typeof value === 'number') return element?.type === 'FLOAT' ? singleText(value) : String(value);
   if (value instanceof Uint8Array) return bytesText(value);
   if (typeof value === 'object') return shortenCell(JSON.stringify(value, plain));
@@ -42,6 +56,8 @@ export function innerValue(value: unknown, element: SchemaElement): unknown {
   if (Array.isArray(value)) return value.map((one) => innerValue(one, element));
   if (value === null || value === undefined) return value;
   if (isDecimal(element)) return decimalText(value, element.scale ?? 0);
+  const digits = digitsOfTime(element);
+  if (digits !== undefined) return timeText(value, digits);
   return typeof value === 'number' && element.type === 'FLOAT' ? Number(singleText(value)) : value;
 }
 
@@ -109,6 +125,7 @@ export function typeName({ children, element }: SchemaTree): string {
   }
   if (isDecimal(element)) return `decimal(${precision ?? '?'}, ${scale ?? 0})`;
   if (logical_type?.type === 'TIMESTAMP') return logical_type.isAdjustedToUTC ? 'time, UTC' : 'time';
+  if (digitsOfTime(element) !== undefined) return 'time of day';
   if (type === 'INT96' || converted_type?.startsWith('TIMESTAMP')) return 'time';
   if (converted_type === 'DATE') return 'date';
   if (converted_type === 'UTF8' || converted_type === 'ENUM' || logical_type?.type === 'STRING')

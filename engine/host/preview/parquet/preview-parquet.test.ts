@@ -65,6 +65,15 @@ describe('the table of a Parquet file', () => {
     ]);
   });
 
+  it('has times of day in any unit', async () => {
+    const { columns, rows } = await tableOf('times');
+    expect(columns.map(({ type }) => type)).toEqual(['time of day', 'time of day', 'time of day', 'list']);
+    expect(rows).toEqual([
+      ['00:00:01', '23:59:59.999999', '00:00:00.000000001', '["00:00:01.5"]'],
+      ['23:59:59.999', null, '00:00:00', '[]'],
+    ]);
+  });
+
   it.each(['none', 'gzip', 'brotli', 'zstd', 'lz4'] as const)('is read with %s compression', async (name) => {
     expect((await tableOf(name)).rows.map(([id]) => id)).toEqual(['1', '2', '3']);
   });

@@ -34,7 +34,7 @@ export function sorted(files: Files): readonly string[] {
 }
 
 /** The paths above this one, without the root. */
-function foldersOf(path: string): readonly string[] {
+export function foldersOf(path: string): readonly string[] {
   const parts = path.split('/');
   return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'));
 }

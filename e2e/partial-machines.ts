@@ -15,6 +15,7 @@ import {
   clashes,
   clashingWith,
   type Files,
+  foldersOf,
   readTree,
   removeAt,
   setOrDelete,
@@ -144,7 +145,9 @@ export class PartialMachines {
       if (!isHeld && !this.draw.chance(15)) continue;
       const place = isHeld ? machine.files : machine.outside;
       const root = this.root(machine.name);
-      const withFolders = this.draw.chance(70);
+      // Where a file may come, an empty folder would be in its way, which the dictionary does not know.
+      const mayBeFile = foldersOf(path).some((folder) => PATHS.includes(folder));
+      const withFolders = this.draw.chance(70) || mayBeFile;
       if (place.has(path) && this.draw.chance(40)) {
         // Half of them move, perhaps across the border.
         const content = place.get(path)!;

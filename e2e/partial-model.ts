@@ -291,9 +291,34 @@ export class PartialModel extends PartialMachines {
       );
       if (outcome === 'stopped') {
         this.count('scope stopped');
-        if (this.draw.chance(50) && this.leaveFetched(machine, only, isFetched)) return;
+        if (this.draw.chance(70) && this.leaveFetched(machine, only, isFetched)) {
+          if (this.draw.chance(70)) await this.overtake(machine, only);
+          return;
+        }
       }
     }
+    await this.rescopeBy(machine, request, only);
+  }
+
+  /** Others change what a stopped widening has fetched, and this machine pulls before it goes on. */
+  private async overtake(machine: Machine, only: readonly string[] | undefined): Promise<void> {
+    const whole = this.machines[0]!;
+    if (whole.branch !== machine.branch || whole.only) return;
+    const isFetched = this.fetchedEarlier(machine);
+    const fetched = [...machine.outside].filter(([path, content]) => isFetched(path, content));
+    for (const [path] of fetched.filter(() => this.draw.chance(60))) {
+      if (!whole.files.has(path) || this.draw.chance(40)) this.put(whole, path, this.newContent());
+      else {
+        whole.files.delete(path);
+        removeAt(this.root(whole.name), path, { withFolders: true });
+      }
+    }
+    await this.push(whole);
+    await this.pull(machine);
+    this.check(machine);
+    if (this.maybeGone.has(machine.base)) return;
+    await this.refuseOthers(machine, only);
+    const request = only ? ({ action: 'only', patterns: only } as const) : ({ action: 'clear' } as const);
     await this.rescopeBy(machine, request, only);
   }
 
@@ -316,8 +341,8 @@ export class PartialModel extends PartialMachines {
         machine.outside.delete(path);
         removeAt(this.root(machine.name), path, { withFolders: true });
       }
-      await scope(this.context(machine), request);
-    }
+      expect(await scope(this.context(machine), request)).toMatchObject({ failed: 0 });
+    } else expect(outcome).toMatchObject({ failed: 0 });
     this.rescope(machine, only, isFetched);
   }
 

@@ -198,6 +198,16 @@ describe('A change of scope', () => {
     expect(await status(testContext(part), {})).toMatchObject({ changes: NOTHING, scope: { only: ['a'] } });
   });
 
+  it('fetches files where empty folders lie', async () => {
+    await clonePart('a');
+    mkdirSync(`${part}/b/0.txt`, { recursive: true });
+    mkdirSync(`${part}/b/1.txt/deep/er`, { recursive: true });
+    const added = await scope(testContext(part), { action: 'add', patterns: ['b'] });
+    expect(added).toMatchObject({ fetched: 5, failed: 0 });
+    expect(readFileSync(`${part}/b/1.txt`, 'utf8')).toBe('b 1');
+    expect(await changed(part)).toMatchObject(NOTHING);
+  });
+
   it('is refused while something here is in the way', async () => {
     await clonePart('a');
     sandbox.write('part/b', 'a file in place of the folder');

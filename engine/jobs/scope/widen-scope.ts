@@ -6,7 +6,7 @@
  */
 import { DrayError } from '../../api/error.ts';
 import type { Change } from '../../model/diff.ts';
-import type { CommitHash, Entry } from '../../model/entry.ts';
+import { type CommitHash, comparePaths, type Entry } from '../../model/entry.ts';
 import type { Scope } from '../../model/scope.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
@@ -128,7 +128,10 @@ async function findWrites(session: Session, widening: Widening, entered: readonl
   const changed = new Set(changes.map(({ path }) => path));
   const others = entered.filter(({ path }) => !changed.has(path));
   const missing = others.filter(({ path }) => !session.index.files.find(path, 0)?.after);
-  const deletions = changes.flatMap(({ after, path }) => (after ? [] : [path]));
+  const deletions = [
+    ...changes.flatMap(({ after, path }) => (after ? [] : [path])),
+    ...emptyFoldersAt(session, new Set(missing.map(({ path }) => path))),
+  ].sort(comparePaths);
   refuseObstacles(
     session,
     [...missing.map((after) => ({ path: after.path, after })), ...deletions.map((path) => ({ path }))],
@@ -139,6 +142,19 @@ async function findWrites(session: Session, widening: Widening, entered: readonl
     deletions,
     givenUp: torn,
   };
+}
+
+/** The empty folders here that lie where files will. */
+function emptyFoldersAt({ index }: Session, files: ReadonlySet<string>): readonly string[] {
+  const found: string[] = [];
+  for (const page of index.files.changes(0)) {
+    for (const { after, before, path } of page) {
+      if (after?.kind !== 'folder' || before) continue;
+      for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
+        if (files.has(path.slice(0, at))) found.push(path);
+    }
+  }
+  return found;
 }
 
 /** On the disk before the first file is. */

@@ -63,7 +63,8 @@ export async function makeDvcProject(options: DvcProjectOptions): Promise<DvcPro
     // Git would take the data of another branch for its own.
     if (isSide) await project.git('clean', '-qxdf', '-e', '.dvc');
     await change({ at, draw, dvc, root, isFirst: at === 0, isSide, keepsCache });
-    await dvc('push', '-q');
+    // With -q it does not say why it failed.
+    await dvc('push');
     if (isNested)
       writeFileSync(join(options.root, 'beside.dvc'), `outs:\n- md5: ${'0'.repeat(32)}\n  path: x\n`);
     await project.git('add', '-A', ':/');
@@ -88,7 +89,7 @@ export async function makeDvcProject(options: DvcProjectOptions): Promise<DvcPro
     async pull(tag) {
       await project.git('checkout', '-q', '-f', tag);
       await project.git('clean', '-qxdf', '-e', '.dvc');
-      await project.dvc(major, 'pull', '-q', '-f');
+      await project.dvc(major, 'pull', '-f');
       return describeFiles(root, await dataNow());
     },
     async leaveGit() {
@@ -98,7 +99,7 @@ export async function makeDvcProject(options: DvcProjectOptions): Promise<DvcPro
       for (const path of before) rmSync(join(root, path));
       const others = new Set(filesIn(root).keys());
       return async () => {
-        await project.dvc(major, 'pull', '-q', '-f');
+        await project.dvc(major, 'pull', '-f');
         return describeFiles(
           root,
           [...filesIn(root).keys()].filter((path) => !others.has(path) && !path.startsWith('.dvc/')),
@@ -150,14 +151,7 @@ async function openProject(options: DvcProjectOptions) {
       GIT_AUTHOR_DATE: `${seconds} +0200`,
       GIT_COMMITTER_DATE: `${seconds} +0200`,
     };
-    try {
-      return (await run(command, words, { cwd: root, env, maxBuffer: 2 ** 26 })).stdout;
-    } catch (error) {
-      // DVC says there what failed.
-      throw new Error(`${(error as Error).message}\n${(error as { stdout?: string }).stdout}`, {
-        cause: error,
-      });
-    }
+    return (await run(command, words, { cwd: root, env, maxBuffer: 2 ** 26 })).stdout;
   };
   const git = (...words: string[]) => call('git', words);
   const dvc = async (major: DvcMajor, ...words: string[]) => call(await dvcPath(major), words);

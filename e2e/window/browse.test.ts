@@ -141,6 +141,31 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
       .toBe('{"a": 2}\n');
   });
 
+  it('ignore entries that another page offers', async () => {
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'hostile',
+    });
+    const { bucketFolder, home, left, page, right, row } = panes;
+    writeFileSync(join(home, 'secret.txt'), 'secret');
+    writeFileSync(join(home, 'wanted.txt'), 'wanted');
+    await left.getByRole('button', { name: 'Refresh' }).click();
+    await row(left, 'secret.txt').waitFor();
+    // A drag as a page of another origin can make it: the right type, and no knowledge of this origin.
+    await page.evaluate(() => {
+      document.addEventListener('dragstart', ({ dataTransfer }) => {
+        const type = 'application/x-dray-entries';
+        const { chosen } = JSON.parse(dataTransfer!.getData(type));
+        if (chosen.paths.includes('secret.txt'))
+          dataTransfer!.setData(type, JSON.stringify({ id: crypto.randomUUID(), chosen }));
+      });
+    });
+    await row(left, 'secret.txt').dragTo(right.getByRole('grid'));
+    await row(left, 'wanted.txt').dragTo(right.getByRole('grid'));
+    await row(right, 'wanted.txt').waitFor();
+    expect(existsSync(join(bucketFolder, 'secret.txt'))).toBe(false);
+  });
+
   longIt('obey every drop and key press, however fast they follow each other', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,

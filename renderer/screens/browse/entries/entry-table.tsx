@@ -16,6 +16,7 @@ import type { RowPages } from '../../rows/row-pages.ts';
 import { type RowGridState, useRowGrid } from '../../rows/use-row-grid.ts';
 import { type Chosen, chosenFrom } from '../copy-orders.ts';
 import { offerFile } from '../drops/drag-out.ts';
+import { droppedEntries, offerEntries } from '../drops/entries-drag.ts';
 import { below, isFixed, type Location, placeOf } from '../places.ts';
 import { type ChosenEntries, chooseOnly, chosenOf, isChosen } from './choice.ts';
 import { EntryLine } from './entry-line.tsx';
@@ -23,7 +24,6 @@ import { type ChoosingOptions, useChoosing } from './use-choosing.ts';
 import type { EntryAnswer, SortedBy } from './use-entries.ts';
 import type { FolderSizes } from './use-folder-sizes.ts';
 
-const ENTRY_TYPE = 'application/x-dray-entries';
 const HEAD_PX = 32;
 /** The most names that a drag gives to other programs. */
 const TEXT_NAMES_MAX = 1_000;
@@ -170,7 +170,7 @@ function beginDrag({ dataTransfer }: DragEvent, entry: EntryRow, props: EntryTab
   const isAmong = isChosen(choice, entry.path);
   const dragged = chosenFrom(location, isAmong ? chosen : chosenOf(chooseOnly([entry]), NO_VIEW));
   const names = dragged.paths.slice(0, TEXT_NAMES_MAX);
-  dataTransfer.setData(ENTRY_TYPE, JSON.stringify(dragged));
+  offerEntries(dataTransfer, dragged);
   dataTransfer.setData('text/plain', names.map((path) => placeOf(location, path)).join('\n'));
   // Dropped on the desktop, one file is downloaded.
   const [only, ...others] = dragged.paths;
@@ -207,9 +207,8 @@ function useEntryDrop({ viewport }: RowGridState, latest: { readonly current: En
       const target = folderAt(event);
       const into = target === undefined ? location : below(location, target);
       setFolder(undefined);
-      const own = event.items.find((item) => item.kind === 'text' && item.types.has(ENTRY_TYPE));
-      if (own?.kind === 'text')
-        void own.getText(ENTRY_TYPE).then((text) => onEntries(JSON.parse(text) as Chosen, into));
+      const entries = droppedEntries(event.items);
+      if (entries) void entries.then((dragged) => dragged && onEntries(dragged, into));
       else if (event.items.some(({ kind }) => kind !== 'text')) onFiles(event.items, into);
     },
   });

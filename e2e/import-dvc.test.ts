@@ -14,7 +14,7 @@ import { drawFrom } from './seeded-draw.ts';
 import { dvcPath, isDvcInstalled } from './servers/dvc-tool.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
-const PROJECTS = Number(process.env.DVC_PROJECTS ?? runBudget({ short: 1, long: 30 }));
+const PROJECTS = Number(process.env.DVC_PROJECTS ?? runBudget({ short: 1, long: 33 }));
 /** In `npm test`: mixed versions, cloud versioning. */
 const FIRST = Number(process.env.DVC_FIRST ?? runBudget({ short: 11, long: 0 }));
 const VERSIONS = [2, 3, 'mixed'] as const;

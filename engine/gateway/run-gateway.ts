@@ -44,8 +44,8 @@ const FOLDER_MEMORY_BYTES = 8 * MIB;
 const SYSTEM_SHARE = 4;
 /** Small, so that many clients at once take little memory, and large enough for one request a window. */
 const WINDOW_BYTES = MIB;
-const WINDOWS_AHEAD = 16;
-const READS_AT_ONCE = 12;
+const WINDOWS_AHEAD = 8;
+const READS_AT_ONCE = 8;
 /** That of the largest content that is compressed. The others go to a file, or are decompressed again. */
 const DECODED_BYTES = COMPRESSED_CONTENT_BYTES_MAX;
 

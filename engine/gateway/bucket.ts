@@ -153,7 +153,7 @@ export class Bucket {
     const { continuesAfter, isFolded, limit, pinned, prefix, startAfter = '' } = listing;
     const keys: BucketKey[] = [];
     const after = continuesAfter ?? startAfter;
-    for (const name of await this.refNames()) {
+    for (const name of await this.#namesWith(pinned)) {
       const base = `${name}/`;
       if (!base.startsWith(prefix)) continue;
       if (keys.length >= limit) return { keys, next: keys.at(-1)!.key };
@@ -175,6 +175,12 @@ export class Bucket {
     return { keys };
   }
 
+  /** Also the ref in which the page before ended, which may be gone. */
+  async #namesWith(pinned: PinnedRef | undefined): Promise<readonly string[]> {
+    const names = await this.refNames();
+    return pinned && !names.includes(pinned.ref) ? inKeyOrder([...names, pinned.ref]) : names;
+  }
+
   /** Branches and tags in the order of their keys, without those that a shorter name hides. */
   refNames(): Promise<readonly string[]> {
     const nowMs = this.#nowMs();
@@ -190,8 +196,7 @@ export class Bucket {
   async #readRefNames(): Promise<readonly string[]> {
     const refs = await this.#versions.refs();
     const names = new Set(refs.map(({ name }) => name.slice(name.indexOf('/') + 1)));
-    const sorted = [...names].sort((left, right) => comparePaths(`${left}/`, `${right}/`));
-    return sorted.filter((name) => {
+    return inKeyOrder([...names]).filter((name) => {
       for (let slash = name.indexOf('/'); slash >= 0; slash = name.indexOf('/', slash + 1))
         if (names.has(name.slice(0, slash))) return false;
       return true;
@@ -227,6 +232,10 @@ function afterBelow(
   if (continuesAfter?.startsWith(base)) return { continuesAfter: continuesAfter.slice(base.length) };
   if (startAfter?.startsWith(base)) return { startAfter: startAfter.slice(base.length) };
   return {};
+}
+
+function inKeyOrder(names: readonly string[]): readonly string[] {
+  return names.toSorted((left, right) => comparePaths(`${left}/`, `${right}/`));
 }
 
 function inOrder(keys: readonly BucketKey[]): readonly BucketKey[] {

@@ -424,6 +424,22 @@ describe('the gateway', () => {
     expect((await ask(second.port, '/other')).code).toBe('AccessDenied');
   });
 
+  it('names a bucket as its repository, and asks for a name where that cannot be', async () => {
+    const at = (name: string) => sandbox.path(name, 'store');
+    const refusal = (...repositories: string[]) =>
+      serve(sandbox, { repositories }).catch((error) => error.message as string);
+    expect(await refusal(sandbox.path('My_Birds'))).toContain('"My_Birds" cannot name a bucket');
+    expect(await refusal(at('a'), at('b'))).toContain('Two repositories would be the bucket store');
+    expect(await refusal(`same=${at('a')}`, `same=${at('b')}`)).toContain('the bucket same');
+    const own = sandbox.path('store');
+    const { port: other } = await serve(sandbox, { repositories: [`my.birds-2=${own}`, `birds=${own}`] });
+    const get = async (path: string, host: string) => (await ask(other, path, { headers: { host } })).status;
+    expect(await get('/my.birds-2/main/text.csv', 'localhost')).toBe(200);
+    expect(await get('/main/text.csv', 'my.birds-2.localhost')).toBe(200);
+    expect(await get('/main/text.csv', 'Birds.LocalHost')).toBe(200);
+    expect(await get('/BIRDS/main/text.csv', 'localhost')).toBe(404);
+  });
+
   it('refuses to listen where others could read', async () => {
     const refusal = (request: Partial<GatewayRequest>) =>
       serve(sandbox, { host: '0.0.0.0', isAnonymous: false, ...request }).catch((error) => error);

@@ -4,7 +4,16 @@
  */
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -125,6 +134,54 @@ describe.each([1, 2])('of the branch as version %i', (version) => {
       expect(filesOf(destination)).toEqual(filesOf(sandbox.path(`v${expected}`)));
     }
   });
+});
+
+/** @returns why `rclone mount` cannot be tested here; undefined if it can. */
+async function withoutMounts(): Promise<string | undefined> {
+  const peer = peers.find(({ name }) => name === 'rclone')!;
+  if ('missing' in peer) return peer.missing;
+  try {
+    accessSync('/dev/fuse', constants.R_OK | constants.W_OK);
+    await run('fusermount', ['-V']);
+    return undefined;
+  } catch (error) {
+    return `Mounts need /dev/fuse and fusermount: ${error instanceof Error ? error.message : error}`;
+  }
+}
+
+const missingMounts = await withoutMounts();
+if (missingMounts !== undefined) console.log(`Without rclone mount: ${missingMounts}`);
+
+it('rclone mounts a version and a branch, which programs read as folders', async () => {
+  const peer = peers.find(({ name }) => name === 'rclone')!;
+  if ('missing' in peer || missingMounts !== undefined)
+    return expect.soft(console.log('Not tested: rclone mount.')).toBeUndefined();
+  // rclone looks for the name that FUSE 3 has, whose program is told the same.
+  const programs = sandbox.path('programs');
+  mkdirSync(programs);
+  const { stdout } = await run('sh', ['-c', 'command -v fusermount3 || command -v fusermount']);
+  symlinkSync(stdout.trim(), join(programs, 'fusermount3'));
+  const env = { ...environment, PATH: `${programs}:${environment.PATH}`, RCLONE_CONFIG: '/dev/null' };
+  for (const [ref, version] of [
+    ['v1', 1],
+    ['main', 2],
+  ] as const) {
+    const mounted = sandbox.path('mounts', ref);
+    mkdirSync(mounted, { recursive: true });
+    const remote = `:s3,provider=Other,env_auth,endpoint='${gateway.url}':data/${ref}`;
+    await run(peer.path, ['mount', remote, mounted, '--read-only', '--daemon'], { env });
+    try {
+      const copied = sandbox.path('from-mount', ref);
+      mkdirSync(dirname(copied), { recursive: true });
+      await run('cp', ['-r', mounted, copied]);
+      expect(filesOf(copied)).toEqual(filesOf(sandbox.path(`v${version}`)));
+      const { stdout: listed } = await run('ls', [join(mounted, 'table')]);
+      expect(listed.trim().split('\n')).toHaveLength(PARTS);
+      await expect(run('sh', ['-c', 'echo a > "$0"', join(mounted, 'new')])).rejects.toThrow();
+    } finally {
+      await run('fusermount', ['-u', '-z', mounted]);
+    }
+  }
 });
 
 /** As the window shows them, for a folder and for one of its files. */

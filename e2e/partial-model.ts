@@ -84,7 +84,11 @@ export class PartialModel extends PartialMachines {
     const hasChanges = !sameFiles(changed, sides.base);
     const merged = this.withOurs(machine, sides.base, sides.target);
     const isClash =
-      hasChanges && (clashes(merged) || (tip !== machine.base && this.conflicts(machine, sides).length > 0));
+      hasChanges &&
+      // Its own commit comes first, on the base: a file outside of the part may lie there as a folder here.
+      (clashes(changed) ||
+        clashes(merged) ||
+        (tip !== machine.base && this.conflicts(machine, sides).length > 0));
     if (typeof outcome === 'string') {
       if (outcome !== 'conflict') {
         this.expectGone(machine, outcome);

@@ -54,6 +54,7 @@ export async function makeDvcProject(options: DvcProjectOptions): Promise<DvcPro
   const { draw, isNested = false, keepsCache = false, version } = options;
   const root = rootOf(options);
   const tags: string[] = [];
+  const avoids = { emptyFolder: options.isVersioned === true, move: version === 'mixed' };
   let major: DvcMajor = version === 'mixed' ? 2 : version;
   for (let at = 0; at < options.commits; at += 1) {
     if (version === 'mixed' && at >= options.commits / 2) major = 3;
@@ -62,7 +63,7 @@ export async function makeDvcProject(options: DvcProjectOptions): Promise<DvcPro
     if (isSide) await project.git('checkout', '-q', '-f', '-b', `side-${at}`, tags[draw.below(tags.length)]!);
     // Git would take the data of another branch for its own.
     if (isSide) await project.git('clean', '-qxdf', '-e', '.dvc');
-    await change({ at, draw, dvc, root, isFirst: at === 0, isSide, keepsCache });
+    await change({ at, draw, dvc, root, isFirst: at === 0, isSide, keepsCache, avoids });
     // With -q it does not say why it failed.
     await dvc('push');
     if (isNested)
@@ -168,6 +169,14 @@ async function openProject(options: DvcProjectOptions) {
   return { git, dvc };
 }
 
+/** What DVC itself does not pull again afterwards (2.58.2 and 3.59.1). */
+interface Avoids {
+  /** At a remote with cloud versioning an empty folder loses its hash. */
+  readonly emptyFolder: boolean;
+  /** DVC 3 gives a text that DVC 2 added another hash when it moves it, and stores nothing under it. */
+  readonly move: boolean;
+}
+
 interface Change {
   readonly at: number;
   readonly draw: Draw;
@@ -175,6 +184,7 @@ interface Change {
   readonly isFirst: boolean;
   readonly isSide: boolean;
   readonly keepsCache: boolean;
+  readonly avoids: Avoids;
   dvc(...words: string[]): Promise<string>;
 }
 
@@ -205,7 +215,7 @@ async function change(options: Change): Promise<void> {
       if (!existsSync(join(root, `${path}.dvc`))) continue;
       await dvc('remove', '-q', `${path}.dvc`);
       rmSync(join(root, path), { recursive: true, force: true });
-    } else if (kind === 'move') {
+    } else if (kind === 'move' && !options.avoids.move) {
       const [from, to] = draw.of([
         ['one.csv', `moved/to-${at}`],
         ['set', `renamed-${at}`],
@@ -223,8 +233,9 @@ function write(root: string, path: string, content: string | Buffer): void {
   writeFileSync(join(root, path), content);
 }
 
-async function changeFolder({ draw, dvc, root }: Change): Promise<void> {
-  const folder = draw.of(['set', 'deep/er set', 'empty folder']);
+async function changeFolder({ avoids, draw, dvc, root }: Change): Promise<void> {
+  const drawn = draw.of(['set', 'deep/er set', 'empty folder']);
+  const folder = avoids.emptyFolder && drawn === 'empty folder' ? 'set' : drawn;
   mkdirSync(join(root, folder), { recursive: true });
   if (folder !== 'empty folder') {
     for (let count = 1 + draw.below(4); count > 0; count -= 1)

@@ -14,14 +14,12 @@ import { drawFrom } from './seeded-draw.ts';
 import { dvcPath, isDvcInstalled } from './servers/dvc-tool.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
-const PROJECTS = Number(process.env.DVC_PROJECTS ?? runBudget({ short: 1, long: 33 }));
+const PROJECTS = Number(process.env.DVC_PROJECTS ?? runBudget({ short: 1, long: 30 }));
 /** In `npm test`: mixed versions, cloud versioning. */
 const FIRST = Number(process.env.DVC_FIRST ?? runBudget({ short: 11, long: 0 }));
 const VERSIONS = [2, 3, 'mixed'] as const;
 const PLACES = ['folder', 's3', 'folder', 's3Versions'] as const;
 const TIMEOUT_MS = 10 * 60_000;
-/** With cloud versioning. DVC itself fails there (push, checkout, pull), and does not say why. */
-const DVC_FAILS: ReadonlySet<number> = new Set([3, 7, 19]);
 
 const isShort = runBudget({ short: true, long: false });
 const whyNot =
@@ -50,11 +48,7 @@ describe.skipIf(whyNot !== undefined)(`an import of a real DVC project${whyNot ?
   afterAll(() => server?.[Symbol.asyncDispose]());
 
   const numbers = Array.from({ length: PROJECTS }, (_, at) => FIRST + at);
-  it.skip.each(numbers.filter((number) => DVC_FAILS.has(number)))(
-    'DVC fails by itself: project %i',
-    () => {},
-  );
-  it.each(numbers.filter((number) => !DVC_FAILS.has(number)))(
+  it.each(numbers)(
     'has at each revision what DVC pulls: project %i',
     { timeout: TIMEOUT_MS },
     async (number) => {

@@ -1,7 +1,7 @@
 /**
  * `dray import dvc` against the real DVC 2.x and 3.x: random projects with histories. What DVC pulls at each
  * revision must equal what Dray clones. `DVC_PROJECTS` sets how many there are, `DVC_FIRST` the first one.
- * `npm test` takes one with both versions of DVC, and installs neither.
+ * `npm test` takes one if both versions of DVC are installed, and installs neither.
  */
 import { PutBucketVersioningCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ import { dvcPath, isDvcInstalled } from './servers/dvc-tool.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const PROJECTS = Number(process.env.DVC_PROJECTS ?? runBudget({ short: 1, long: 30 }));
-/** In `npm test`: mixed versions, cloud versioning. */
+/** In `npm test`: DVC 3, cloud versioning. */
 const FIRST = Number(process.env.DVC_FIRST ?? runBudget({ short: 11, long: 0 }));
 const VERSIONS = [2, 3, 'mixed'] as const;
 const PLACES = ['folder', 's3', 'folder', 's3Versions'] as const;
@@ -78,13 +78,15 @@ describe.skipIf(whyNot !== undefined)(`an import of a real DVC project${whyNot ?
 async function makeProject(sandbox: Sandbox, number: number): Promise<DvcProject> {
   const draw = drawFrom(number);
   const kind = PLACES[number % PLACES.length]!;
+  const mix = VERSIONS[number % VERSIONS.length]!;
   const bucket = kind === 's3' ? server.bucket : VERSIONED;
   const place = (name: string) =>
     kind === 'folder' ? sandbox.path('remotes', name) : `s3://${bucket}/${number}/${name}`;
   return await makeDvcProject({
     root: sandbox.path('project'),
     draw,
-    version: VERSIONS[number % VERSIONS.length]!,
+    // DVC 3 does not find the versions of all files that DVC 2 has pushed.
+    version: kind === 's3Versions' && mix === 'mixed' ? 3 : mix,
     remotes: [place('store'), place('other')],
     isVersioned: kind === 's3Versions',
     isNested: draw.chance(25),

@@ -156,7 +156,7 @@ it('rclone mounts a version and a branch, which programs read as folders', async
   const peer = peers.find(({ name }) => name === 'rclone')!;
   if ('missing' in peer || missingMounts !== undefined)
     return expect.soft(console.log('Not tested: rclone mount.')).toBeUndefined();
-  // rclone looks for the name that FUSE 3 has, whose program is told the same.
+  // rclone starts `fusermount3`. Where only `fusermount` is installed, it takes the same arguments.
   const programs = sandbox.path('programs');
   mkdirSync(programs);
   const { stdout } = await run('sh', ['-c', 'command -v fusermount3 || command -v fusermount']);

@@ -40,7 +40,7 @@ describe.skipIf(!findChromium())('What a workspace holds', () => {
   const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'What birds holds' });
   const heldNow = async () => (await status(testContext(root), {})).scope?.only;
 
-  it('is a list of patterns; what a change fetches and removes is told before it is made', async () => {
+  it('is a list of patterns, and the dialog shows what a change would fetch and remove', async () => {
     await using window = await open();
     const { page } = window;
     const card = page.getByRole('article', { name: 'birds' });

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { NOTES, startHistoryRepository } from './data/history-repository.ts';
 import { begunDrags, installFakeDesktop } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
+import { contentsRow, openContents } from './page/contents.ts';
 import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { WAIT } from './window-workspace.ts';
 
@@ -15,8 +16,8 @@ describe.skipIf(!findChromium())('A part of a version', () => {
   it('is a file that Chromium downloads once where it is dropped', async () => {
     await using window = await repository.open();
     const { complaints, page } = window;
-    const contents = await openContents(page);
-    const data = await dragRow(page, row(contents, 'notes.md'));
+    const contents = await openContents(page, 'first');
+    const data = await dragRow(page, contentsRow(contents, 'notes.md'));
     const [, name, address] = /^application\/octet-stream:([^:]+):(.*)$/.exec(data.DownloadURL!) ?? [];
     expect(name).toBe('notes.md');
     const downloading = page.waitForEvent('download');
@@ -27,7 +28,7 @@ describe.skipIf(!findChromium())('A part of a version', () => {
     const again = await page.evaluate(async (url) => (await fetch(url)).status, address!);
     expect(again).toBe(404);
     // Without the cookie of this browser the address is worth nothing, even before its use.
-    const other = await dragRow(page, row(contents, 'coast.png'));
+    const other = await dragRow(page, contentsRow(contents, 'coast.png'));
     const address2 = other.DownloadURL!.slice('application/octet-stream:coast.png:'.length);
     expect((await fetch(address2)).status).toBe(403);
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
@@ -36,22 +37,22 @@ describe.skipIf(!findChromium())('A part of a version', () => {
   it('has no address as a folder or as several entries, which are copied out', async () => {
     await using window = await repository.open();
     const { page } = window;
-    const contents = await openContents(page);
-    expect(await dragRow(page, row(contents, 'reads'))).not.toHaveProperty('DownloadURL');
-    await row(contents, 'notes.md').click();
-    await row(contents, 'coast.png').locator('.entry-tick').click();
+    const contents = await openContents(page, 'first');
+    expect(await dragRow(page, contentsRow(contents, 'reads'))).not.toHaveProperty('DownloadURL');
+    await contentsRow(contents, 'notes.md').click();
+    await contentsRow(contents, 'coast.png').locator('.entry-tick').click();
     await page.getByText('2 of 4 chosen').waitFor();
-    expect(await dragRow(page, row(contents, 'notes.md'))).not.toHaveProperty('DownloadURL');
+    expect(await dragRow(page, contentsRow(contents, 'notes.md'))).not.toHaveProperty('DownloadURL');
     expect(await page.getByRole('button', { name: 'Drag out...' }).count()).toBe(0);
   });
 
   it('is copied where it is dropped in another window', async () => {
     await using window = await repository.open();
     const { complaints, context, folder, origin, page } = window;
-    const contents = await openContents(page);
-    await row(contents, 'reads').click();
-    await row(contents, 'notes.md').locator('.entry-tick').click();
-    const data = await dragRow(page, row(contents, 'reads'));
+    const contents = await openContents(page, 'first');
+    await contentsRow(contents, 'reads').click();
+    await contentsRow(contents, 'notes.md').locator('.entry-tick').click();
+    const data = await dragRow(page, contentsRow(contents, 'reads'));
     // That drag has ended. A real one goes on until its drop.
     const { id } = JSON.parse(data['application/x-dray-entries']!);
     await page.evaluate((name) => localStorage.setItem('dray-drag', name), id);
@@ -72,10 +73,10 @@ describe.skipIf(!findChromium())('A part of a version', () => {
     const page = await context.newPage();
     await installFakeDesktop(page, opened);
     await page.goto(`${origin}/#/history`);
-    const contents = await openContents(page);
-    expect(await dragRow(page, row(contents, 'notes.md'))).not.toHaveProperty('DownloadURL');
-    await row(contents, 'reads').click();
-    await row(contents, 'notes.md').locator('.entry-tick').click();
+    const contents = await openContents(page, 'first');
+    expect(await dragRow(page, contentsRow(contents, 'notes.md'))).not.toHaveProperty('DownloadURL');
+    await contentsRow(contents, 'reads').click();
+    await contentsRow(contents, 'notes.md').locator('.entry-tick').click();
     await page.getByRole('button', { name: 'Drag out...' }).click();
     const dialog = page.getByRole('dialog', { name: 'Drag out' });
     const ready = dialog.getByText('3 files, 58 B');
@@ -91,19 +92,6 @@ describe.skipIf(!findChromium())('A part of a version', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 });
-
-async function openContents(page: Page): Promise<Locator> {
-  const commits = page.getByRole('grid', { name: 'Commits' });
-  await commits.getByRole('row', { name: 'first', exact: true }).click();
-  await page.getByRole('tab', { name: 'Contents' }).click();
-  const contents = page.getByRole('grid', { name: 'Contents', exact: true });
-  await contents.locator('[data-entry]').first().waitFor();
-  return contents;
-}
-
-function row(grid: Locator, name: string): Locator {
-  return grid.getByRole('row').filter({ has: grid.page().getByText(name, { exact: true }) });
-}
 
 async function middleOf(part: Locator): Promise<{ readonly x: number; readonly y: number }> {
   const box = await part.boundingBox();

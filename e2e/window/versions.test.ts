@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { NOTES, PICTURES, startHistoryRepository } from './data/history-repository.ts';
 import { findChromium } from './find-chromium.ts';
 import { PATIENCE_MS } from './open-window.ts';
+import { contentsRow, openContents } from './page/contents.ts';
 import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };
@@ -19,14 +20,14 @@ describe.skipIf(!findChromium())('A version', () => {
     const contents = await openContents(page, 'first');
     expect(await names(contents)).toEqual(['reads', 'coast.png', 'notes.md', 'obsolete.bin']);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await row(contents, 'reads').dblclick();
+    await contentsRow(contents, 'reads').dblclick();
     const reads = page.getByRole('grid', { name: 'Contents of reads/' });
     await expect.poll(() => names(reads), WAIT).toEqual(['run-1.csv', 'run-2.csv']);
-    await row(reads, 'run-2.csv').dblclick();
+    await contentsRow(reads, 'run-2.csv').dblclick();
     await page.getByRole('dialog').getByRole('cell', { name: '20', exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Top' }).click();
-    await row(contents, 'coast.png').dblclick();
+    await contentsRow(contents, 'coast.png').dblclick();
     const picture = page.getByRole('dialog').getByRole('img');
     expect(await picture.getAttribute('src')).toBe(`data:image/png;base64,${PICTURES.red}`);
     await page.keyboard.press('Escape');
@@ -40,12 +41,12 @@ describe.skipIf(!findChromium())('A version', () => {
     await page.getByRole('searchbox', { name: 'Search names in this folder and below' }).fill('RUN-');
     await expect.poll(() => names(contents), WAIT).toEqual(['run-1.csv', 'run-2.csv']);
     await page.getByText('2 entries found').waitFor();
-    expect(await row(contents, 'run-2.csv').innerText()).toContain('in reads/');
+    expect(await contentsRow(contents, 'run-2.csv').innerText()).toContain('in reads/');
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('searchbox').fill('no such');
     await page.getByText('No name below this folder contains "no such".').waitFor();
     await page.getByRole('searchbox').fill('read');
-    await row(contents, 'reads').dblclick();
+    await contentsRow(contents, 'reads').dblclick();
     const reads = page.getByRole('grid', { name: 'Contents of reads/' });
     await expect.poll(() => names(reads), WAIT).toEqual(['run-1.csv', 'run-2.csv']);
     expect(await page.getByRole('searchbox').inputValue()).toBe('');
@@ -58,8 +59,8 @@ describe.skipIf(!findChromium())('A version', () => {
     const { complaints, page } = window;
     const contents = await openContents(page, 'first');
     expect(await page.getByRole('button', { name: 'Restore...' }).isDisabled()).toBe(true);
-    await row(contents, 'obsolete.bin').locator('.entry-tick').click();
-    await row(contents, 'notes.md').locator('.entry-tick').click();
+    await contentsRow(contents, 'obsolete.bin').locator('.entry-tick').click();
+    await contentsRow(contents, 'notes.md').locator('.entry-tick').click();
     await page.getByText('2 of 4 chosen').waitFor();
     await page.getByRole('button', { name: 'Restore...' }).click();
     const dialog = page.getByRole('dialog', { name: 'Restore 2 entries' });
@@ -79,8 +80,8 @@ describe.skipIf(!findChromium())('A version', () => {
     mkdirSync(out);
     writeFileSync(join(out, 'notes.md'), 'mine');
     const contents = await openContents(page, 'first');
-    await row(contents, 'reads').click();
-    await row(contents, 'notes.md').locator('.entry-tick').click();
+    await contentsRow(contents, 'reads').click();
+    await contentsRow(contents, 'notes.md').locator('.entry-tick').click();
     await page.getByRole('button', { name: 'Copy out...' }).click();
     const dialog = page.getByRole('dialog', { name: 'Copy 2 entries out' });
     await dialog.getByRole('button', { name: 'Copy', exact: true }).click();
@@ -110,7 +111,7 @@ describe.skipIf(!findChromium())('A version', () => {
     const keys = { accessKeyId: 'DRAYABCDEFGHIJKLMNOP', secretAccessKey: secret };
     const config = join(window.folder, 'home/.config/dray');
     writeFileSync(join(config, 'gateway.json'), JSON.stringify(keys));
-    await row(contents, 'notes.md').click();
+    await contentsRow(contents, 'notes.md').click();
     await page.getByRole('button', { name: 'Read by S3' }).click();
     await dialog.getByText(keys.accessKeyId, { exact: true }).waitFor();
     const snippet = dialog.getByRole('region', { name: /^Snippet for/ });
@@ -187,7 +188,9 @@ describe.skipIf(!findChromium())('A version', () => {
     const contents = await openContents(page, 'first');
     await contents.focus();
     await page.keyboard.type('coast');
-    await expect.poll(() => row(contents, 'coast.png').getAttribute('aria-selected'), WAIT).toBe('true');
+    await expect
+      .poll(() => contentsRow(contents, 'coast.png').getAttribute('aria-selected'), WAIT)
+      .toBe('true');
     await page.keyboard.press('Control+ArrowDown');
     await page.keyboard.press('Control+ ');
     await page.getByText('2 of 4 chosen').waitFor();
@@ -205,19 +208,6 @@ describe.skipIf(!findChromium())('A version', () => {
     expect(complaints).toEqual([]);
   });
 });
-
-async function openContents(page: Page, subject: string): Promise<Locator> {
-  const commits = page.getByRole('grid', { name: 'Commits' });
-  await commits.getByRole('row', { name: subject, exact: true }).click();
-  await page.getByRole('tab', { name: 'Contents' }).click();
-  const contents = page.getByRole('grid', { name: 'Contents', exact: true });
-  await contents.locator('[data-entry]').first().waitFor();
-  return contents;
-}
-
-function row(grid: Locator, name: string): Locator {
-  return grid.getByRole('row').filter({ has: grid.page().getByText(name, { exact: true }) });
-}
 
 function names(grid: Locator): Promise<readonly string[]> {
   return grid.locator('[data-entry] .entry-text').allTextContents();

@@ -1,7 +1,7 @@
 /** A commit in the window, without a checkout: browsed, searched, previewed, restored and copied in parts. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Locator, Page } from 'playwright';
+import type { Locator } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { NOTES, PICTURES, startHistoryRepository } from './data/history-repository.ts';
 import { findChromium } from './find-chromium.ts';

@@ -1,6 +1,6 @@
 /**
- * Compares what a command printed with what the page shows: all but times, rates and hashes has to be the
- * same.
+ * Compares what a command printed with what the page shows: all but times, rates, hashes and a copy's
+ * requests has to be the same.
  */
 
 /** A line of the page that stands for any number of lines. */
@@ -8,6 +8,8 @@ const ANY_LINES = '[...]';
 /** Lines about the progress of work that takes seconds: on a busy machine all of it does. */
 const PROGRESS =
   /^(?:scann|hash|compar|upload|download|writ|wrot|committ|verif)(?:ing|ed|e|ied|ying)?:? .*(?: in [\d.]+ m?s|requests|ETA.*|\d%.*)$/;
+/** A copy gathers small files into one request for as long as they come within 2 ms of each other. */
+const GATHERED = /^(Moved .* in .*, )[\d,]+ requests?\b/;
 /** A busy server may reset a connection. The request is sent again, and the command's own result follows. */
 const SENT_AGAIN = /^dray: warning: .* the connection broke off .* Trying again\.$/;
 
@@ -34,7 +36,8 @@ function withoutChance(line: string): string {
     .replace(/\([\d.,]+ (?:[KMG]i)?B\/s\)/g, '(RATE)')
     .replace(/(?<![\d.])[\d.]+ m?s\b/g, 'TIME')
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'MOMENT')
-    .replace(/"elapsedMs":\d+/g, '"elapsedMs":TIME');
+    .replace(/"elapsedMs":\d+/g, '"elapsedMs":TIME')
+    .replace(GATHERED, '$1REQUESTS');
 }
 
 function matchLines(shown: readonly string[], actual: readonly string[]): boolean {

@@ -2,7 +2,7 @@
  * Installs the browser of the window's tests where it is missing and can be installed (as root, by apt-get).
  * Without one, the tests are skipped and `npm test` goes on, so this never fails.
  */
-import { canInstallPackages, installAptPackage } from '../e2e/apt-package.ts';
+import { canInstallPackages, installAptPackage } from '../e2e/servers/apt-package.ts';
 import { findChromium } from '../e2e/window/find-chromium.ts';
 
 if (!findChromium()) installChromium();

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findElectron } from '../e2e/desktop/find-electron.ts';
-import { findWhyNoLoopDisks } from '../e2e/loop-disk.ts';
+import { findWhyNoLoopDisks } from '../e2e/interrupted/loop-disk.ts';
 import { findWhyNotTraced } from '../e2e/regression/kernel-calls.ts';
 import { roomyFolder } from '../e2e/servers/memory-folder.ts';
 import { findChromium } from '../e2e/window/find-chromium.ts';

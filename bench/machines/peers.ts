@@ -5,7 +5,7 @@ import { access, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findOrInstall, installAptPackage } from '../../e2e/apt-package.ts';
+import { findOrInstall, installAptPackage } from '../../e2e/servers/apt-package.ts';
 
 export const PEER_NAMES = ['rclone', 's5cmd', 'aws', 'restic', 'dvc'] as const;
 export type PeerName = (typeof PEER_NAMES)[number];

@@ -1,7 +1,7 @@
 /** The system's programs that measure runs, installed where that works without asking anyone. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { findOrInstall } from '../../e2e/apt-package.ts';
+import { findOrInstall } from '../../e2e/servers/apt-package.ts';
 import { findGnuTime, GNU_TIME } from './measure.ts';
 
 interface Yardstick {

@@ -8,8 +8,8 @@ import { cloneWorkspace } from '../../engine/jobs/pull/clone.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
-import { runFleet } from '../run-fleet.ts';
 import { type Fleet, type FleetWorker, numberedFiles, openFleet } from './open-fleet.ts';
+import { runFleet } from './run-fleet.ts';
 
 let fleet: Fleet;
 let sandbox: Sandbox;

@@ -1,7 +1,7 @@
 /** Parts with failures, and their limits, against a server that misbehaves on demand. */
 import { describe, expect, it } from 'vitest';
+import { runFleet } from '../../../e2e/fleet/run-fleet.ts';
 import { contextIn, freshStorePerTest, store } from '../../../e2e/fresh-store.ts';
-import { runFleet } from '../../../e2e/run-fleet.ts';
 import type { FleetRequest } from '../../api/jobs/fleet.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import { fleetSteps as steps } from './fleet-steps.ts';

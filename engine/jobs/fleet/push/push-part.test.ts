@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { type FleetRun, type FleetRunOptions, runFleet } from '../../../../e2e/fleet/run-fleet.ts';
 import { contextIn, freshStorePerTest, sandbox, store } from '../../../../e2e/fresh-store.ts';
-import { type FleetRun, type FleetRunOptions, runFleet } from '../../../../e2e/run-fleet.ts';
 import type { FleetRequest, PublishResult } from '../../../api/jobs/fleet.ts';
 import type { InitRequest } from '../../../api/jobs/jobs.ts';
 import { log } from '../../history/log.ts';

@@ -12,8 +12,8 @@ import {
   utimesSync,
 } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { type FleetRunOptions, runFleet } from '../../../../e2e/fleet/run-fleet.ts';
 import { contextIn, freshStorePerTest, sandbox, store } from '../../../../e2e/fresh-store.ts';
-import { type FleetRunOptions, runFleet } from '../../../../e2e/run-fleet.ts';
 import type { FleetRequest } from '../../../api/jobs/fleet.ts';
 import { createTreeFilter } from '../../../model/tree-filter.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';

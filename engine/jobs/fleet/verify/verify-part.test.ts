@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { runFleet } from '../../../../e2e/fleet/run-fleet.ts';
 import { contextIn, freshStorePerTest, sandbox, store } from '../../../../e2e/fresh-store.ts';
-import { runFleet } from '../../../../e2e/run-fleet.ts';
 import { type FleetRequest, NO_FLEET_COUNTS } from '../../../api/jobs/fleet.ts';
 import { findCutPath } from '../../../repository/manifest/cut-path.fixture.ts';
 import { verify } from '../../history/verify.ts';

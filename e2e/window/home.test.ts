@@ -171,6 +171,20 @@ describe.skipIf(!findChromium())('Home', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('shows a first workspace that was made while the newcomer looked elsewhere', async () => {
+    await using window = await openWindow(browser);
+    const { page } = window;
+    await page.getByRole('heading', { name: 'Welcome to Dray' }).waitFor();
+    await page.getByRole('link', { name: 'Transfers' }).click();
+    await page.getByRole('heading', { name: 'Nothing moves' }).waitFor();
+    const root = writeFiles(window, 'photos');
+    await askEngine(page, 'home.createWorkspace', { root, remoteUrl: join(window.folder, 'versions') });
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('article', { name: 'photos' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Welcome to Dray' }).count()).toBe(0);
+    expect(window.complaints).toEqual([]);
+  });
+
   longIt('keeps the workspace of the screens while another one is added', async () => {
     await using window = await openWindow(browser, { path: '/#/home' });
     const { page } = window;

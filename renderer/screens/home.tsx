@@ -18,9 +18,8 @@ export function HomeScreen() {
   const { given } = useRoute();
   const { data, error, refetch } = useAsk('home.list', {});
   const workspaces = data?.workspaces;
-  // The first start continues once its workspace exists.
-  const [isFirstStart, setFirstStart] = useState(false);
-  if (workspaces?.length === 0 && !isFirstStart) setFirstStart(true);
+  // The steps that have made the first workspace lead on to its push.
+  const [isFirstUnderWay, setFirstUnderWay] = useState(false);
   if (!workspaces)
     return (
       <Screen title="Home" isFull>
@@ -37,14 +36,14 @@ export function HomeScreen() {
         <StartSteps key={given.clone} clone={given.clone} onLeave={() => goTo('home')} />
       </Screen>
     );
-  if (isFirstStart)
+  if (workspaces.length === 0 || isFirstUnderWay)
     return (
       <Screen title="Welcome to Dray">
         <p className="home-lead">
           Keep every version of a folder, however large, in storage of your own. It takes three steps, and
           nothing leaves this computer before you press Push.
         </p>
-        <StartSteps isFirst onLeave={() => setFirstStart(false)} />
+        <StartSteps isFirst onUnderWay={setFirstUnderWay} onLeave={() => setFirstUnderWay(false)} />
       </Screen>
     );
   return (

@@ -4,7 +4,7 @@
  */
 import { ErrorNotice } from '../../failures/failure.tsx';
 import './start-steps.css';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import { formatBytes, formatCount } from '../../../engine/api/text/numbers.ts';
 import { Card, Figure, Figures } from '../../design/card.tsx';
@@ -41,11 +41,18 @@ export interface StartStepsProps {
   /** The address of a repository that is to be cloned. */
   readonly clone?: string | undefined;
   readonly onLeave: () => void;
+  /** True while they work, and once they have made a workspace. */
+  readonly onUnderWay?: (isUnderWay: boolean) => void;
 }
 
-export function StartSteps({ isFirst = false, clone, onLeave }: StartStepsProps) {
+export function StartSteps({ isFirst = false, clone, onLeave, onUnderWay }: StartStepsProps) {
   const steps = useStartSteps(clone);
-  const { absent, made, origin, problem, step } = steps;
+  const { absent, isBusy, made, origin, problem, step } = steps;
+  const isUnderWay = isBusy || made !== undefined;
+  useEffect(() => {
+    onUnderWay?.(isUnderWay);
+    return () => onUnderWay?.(false);
+  }, [isUnderWay, onUnderWay]);
   return (
     <Card className="start">
       <StepList step={step} origin={origin} />

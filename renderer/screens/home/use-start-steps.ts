@@ -244,8 +244,8 @@ function useSetUp(credentials: Credentials) {
     try {
       return await work();
     } finally {
-      setWorking(false);
       await refresh(...refreshes);
+      setWorking(false);
     }
   };
   return {

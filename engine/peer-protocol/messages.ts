@@ -42,6 +42,8 @@ export const PEER_LIMITS = {
   /** The contents of one batch together. */
   batchBytesMax: 16 * 1024 * 1024,
   entriesInPageMax: 1_000,
+  /** Of one listing. */
+  partsMax: 1_000,
   uploadsMax: 1_024,
   /** The most of a file that one signature request covers. */
   signedBytesMax: 256 * 1024 * 1024,
@@ -73,10 +75,21 @@ export const EntryRowSchema = v.union([
   v.strictTuple([v.string(), v.literal('l'), Size, v.number(), Mode, v.string(), v.string()]),
 ]);
 
+/** A `HeldPart`. */
+const PartSchema = v.strictObject({
+  folder: v.string(),
+  below: v.string(),
+  only: v.nullable(v.pipe(v.array(v.string()), v.maxLength(1_000))),
+});
+
 /** One line of a listing. The last line is marked: a listing without it was truncated. */
 export const EntryPageSchema = v.union([
   v.strictObject({ entries: v.array(v.unknown()) }),
-  v.strictObject({ end: v.literal(true), problems: v.optional(v.array(v.string())) }),
+  v.strictObject({
+    end: v.literal(true),
+    problems: v.optional(v.array(v.string())),
+    parts: v.optional(v.pipe(v.array(PartSchema), v.maxLength(PEER_LIMITS.partsMax))),
+  }),
 ]);
 
 export const WriteItemSchema = v.variant('kind', [

@@ -1,6 +1,7 @@
 /** `GET /v1/entries`: the contents of the folder, as lines that are sent while it is still being walked. */
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
@@ -10,17 +11,20 @@ import { targetNotUtf8 } from '../files/scan/local-place.ts';
 import { type ScannedEntry, scanWorkspace } from '../files/scan/scan.ts';
 import { heldReach, plainReach, type TreeReach } from '../files/scan/tree-reach.ts';
 import { comparePaths } from '../model/entry.ts';
+import type { HeldPart } from '../model/held-part.ts';
 import { isReservedName } from '../model/safe-path.ts';
 import { modeBits } from '../model/special-modes.ts';
 import { isUnfinishedName } from '../model/unfinished-name.ts';
 import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL, type PeerEntryRow } from '../peer-protocol/messages.ts';
+import { createPartsRead } from '../workspace/read-part.ts';
 import { drained, type PeerCall, PeerRefusal } from './peer-call.ts';
 import { peerToken } from './peer-etag.ts';
 import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
 
 /**
  * Parameters: `path` (a folder, '' for all), `after` (entries after this path below it), `limit`, `folders`
- * (also those with contents). @throws PeerRefusal 400; DrayError `notFound` if `path` is not a folder.
+ * (also those with contents), `parts`.
+ * @throws PeerRefusal 400; DrayError `notFound` if `path` is not a folder.
  */
 export async function answerEntries(call: PeerCall, folder: OfferedFolder): Promise<void> {
   const { query } = call;
@@ -34,7 +38,14 @@ export async function answerEntries(call: PeerCall, folder: OfferedFolder): Prom
   const reach = CAN_HOLD_FOLDERS ? heldReach(folders) : plainReach(folders.path);
   try {
     if (query.get('folded') === '1') answerFolded(call, reach);
-    else await streamEntries(call, { root: folders.path, reach, after, limit });
+    else
+      await streamEntries(call, {
+        root: folders.path,
+        reach,
+        after,
+        limit,
+        place: join(folder.realRoot, below),
+      });
   } finally {
     reach.release();
   }
@@ -58,13 +69,16 @@ interface Listing {
   readonly reach: TreeReach;
   readonly after: string | null;
   readonly limit: number;
+  /** The folder's own path, where `reach` may hold another name. */
+  readonly place: string;
 }
 
-async function streamEntries(call: PeerCall, { after, limit, reach, root }: Listing): Promise<void> {
+async function streamEntries(call: PeerCall, { after, limit, place, reach, root }: Listing): Promise<void> {
   const { query, response, signal } = call;
   response.writeHead(200, HEADERS);
   const nowMs = Date.now();
   const problems: string[] = [];
+  const parts = query.get('parts') === '1' ? createPartsRead(reach, place) : undefined;
   let sent = 0;
   const scan = scanWorkspace({
     root,
@@ -77,6 +91,7 @@ async function streamEntries(call: PeerCall, { after, limit, reach, root }: List
   });
   for (const batch of scan) {
     checkAborted(signal);
+    for (const passed of batch.workspaces) parts?.pass(passed);
     for (const { message, problem } of batch.problems) {
       // Other kinds of entries are not part of a listing.
       if (problem !== 'special') problems.push(message);
@@ -92,14 +107,21 @@ async function streamEntries(call: PeerCall, { after, limit, reach, root }: List
     if (sent >= limit) break;
     await breathe();
   }
-  response.end(lastLine(problems));
+  response.end(lastLine(problems, parts?.all()));
 }
 
 const PROBLEMS_MAX = 1_000;
 
-function lastLine(problems: readonly string[]): string {
-  return `${JSON.stringify({ end: true, ...(problems.length > 0 ? { problems: problems.slice(0, PROBLEMS_MAX) } : {}) })}\n`;
+function lastLine(problems: readonly string[], parts: readonly HeldPart[] = []): string {
+  const told = {
+    ...(problems.length > 0 ? { problems: problems.slice(0, PROBLEMS_MAX) } : {}),
+    ...(parts.length > 0 ? { parts: parts.length <= PEER_LIMITS.partsMax ? parts : [UNKNOWN] } : {}),
+  };
+  return `${JSON.stringify({ end: true, ...told })}\n`;
 }
+
+/** There are too many. */
+const UNKNOWN: HeldPart = { folder: '', below: '', only: null };
 
 /** Whether a folder (ending in `/`) may contain paths after this one. */
 function mayHoldAfter(folder: string, after: string): boolean {

@@ -5,6 +5,7 @@
 import type { ErrorRecord } from '../api/error.ts';
 import type { BlockSignature } from '../checksums/block-digest.ts';
 import type { DeltaFile, DeltaTarget } from '../model/delta-sides.ts';
+import type { HeldPart } from '../model/held-part.ts';
 import type { SpecialItem } from '../model/tree-item.ts';
 
 /** The metadata key of a file's permission bits, in octal digits. */
@@ -107,6 +108,8 @@ export interface EntriesOptions extends FileCall {
   readonly after?: string;
   /** Called at the end with a sentence for each entry that could not be read, and is missing. */
   readonly onProblem?: (message: string) => void;
+  /** Asks which parts of datasets lie there. Called at the end; an older machine never tells. */
+  readonly onPart?: (part: HeldPart) => void;
   /** Include folders with contents. */
   readonly folders?: boolean;
 }

@@ -11,6 +11,7 @@
  * - `signal` stops a call promptly with code `aborted`; an aborted `put` may or may not have happened.
  */
 
+import type { HeldPart } from '../model/held-part.ts';
 import type { Authentic } from '../sealing/sealed-content.ts';
 import type { FileCalls } from './file-calls.ts';
 
@@ -442,6 +443,8 @@ export interface ListPage {
    * On the last page: a sentence for each entry that the store could not read. The objects there are missing.
    */
   readonly problems?: readonly string[];
+  /** On the last page, of a folder of another machine: the parts of datasets that lie there. */
+  readonly parts?: readonly HeldPart[];
 }
 
 export interface VersionsRequest {

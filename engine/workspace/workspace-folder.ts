@@ -242,7 +242,7 @@ export function isHalfMade(root: string): boolean {
 }
 
 /** The file with its remotes and settings, for messages. */
-export function workspaceConfigPath({ root }: WorkspaceFolder): string {
+export function workspaceConfigPath({ root }: Pick<WorkspaceFolder, 'root'>): string {
   return join(root, DRAY_FOLDER, CONFIG_NAME);
 }
 

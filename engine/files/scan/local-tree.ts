@@ -38,6 +38,8 @@ export interface LocalTreeOptions {
   readonly batchSize?: number;
   readonly signal: AbortSignal;
   readonly onProblem: (problem: LeftOut) => void;
+  /** Gets each folder passed that has a `.dray`, '' or ending in `/`. */
+  readonly onWorkspace?: ((folder: string) => void) | undefined;
 }
 
 /**
@@ -45,7 +47,7 @@ export interface LocalTreeOptions {
  * @throws `notFound` when the root is not a folder, `io` when it cannot be read, `aborted`.
  */
 export async function* scanLocalTree(options: LocalTreeOptions): AsyncGenerator<readonly TreeItem[]> {
-  const { batchSize, enter, folders = false, links = false, onProblem, root, signal } = options;
+  const { batchSize, enter, folders = false, links = false, onProblem, onWorkspace, root, signal } = options;
   const scan = scanWorkspace({
     root,
     ignore: false,
@@ -55,8 +57,9 @@ export async function* scanLocalTree(options: LocalTreeOptions): AsyncGenerator<
     ...(batchSize === undefined ? {} : { batchSize }),
   });
   const order = links ? linksInOrder() : undefined;
-  for (const { entries, problems } of scan) {
+  for (const { entries, problems, workspaces } of scan) {
     checkAborted(signal);
+    for (const folder of workspaces) onWorkspace?.(folder);
     for (const problem of problems) onProblem(problem);
     const items: TreeItem[] = [];
     for (const entry of entries) takeEntry(entry, options, order, items);

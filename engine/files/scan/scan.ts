@@ -45,6 +45,8 @@ export interface ScanOptions {
 export interface ScanBatch {
   readonly entries: ScannedEntry[];
   readonly problems: ScanProblem[];
+  /** Of a plain tree: the folders passed that have a `.dray`, '' or ending in `/`. */
+  readonly workspaces: string[];
 }
 
 /** Numbers are doubles, exactly as in `lstatSync`; a link has its own. */
@@ -98,6 +100,7 @@ interface Walk {
   readonly reach: TreeReach | undefined;
   entries: ScannedEntry[];
   problems: ScanProblem[];
+  workspaces: string[];
   /** An entry right below the root: a file's device is the root's own, a folder may be a mount. */
   seenInRoot: { readonly device: number | undefined } | undefined;
   /** Something had vanished before its turn. */
@@ -135,7 +138,7 @@ export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
   const { enter, folders = false, ignore, isPlain = false, reach, skips } = options;
   const walk: Walk = {
     ...{ root, ignore, isPlain, enter, folders, reach, skips },
-    ...{ entries: [], problems: [], seenInRoot: undefined, hasVanished: false },
+    ...{ entries: [], problems: [], workspaces: [], seenInRoot: undefined, hasVanished: false },
   };
   const above: Folder[] = [];
   const top = openRoot(walk);
@@ -166,7 +169,7 @@ export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
     const message = `The folder ${root} was removed or unmounted while it was read.`;
     throw new DrayError('io', message, { data: { path: root, reason: 'vanished' } });
   }
-  if (walk.entries.length > 0 || walk.problems.length > 0) yield takeBatch(walk);
+  if (walk.entries.length + walk.problems.length + walk.workspaces.length > 0) yield takeBatch(walk);
 }
 
 function absoluteOf({ reach, root }: Walk, path: string): string {
@@ -186,9 +189,11 @@ function isRootThere(walk: Walk, names: readonly string[]): boolean {
 }
 
 function takeBatch(walk: Walk): ScanBatch {
-  const batch = { entries: walk.entries, problems: walk.problems };
+  const { entries, problems, workspaces } = walk;
+  const batch = { entries, problems, workspaces };
   walk.entries = [];
   walk.problems = [];
+  walk.workspaces = [];
   return batch;
 }
 
@@ -268,6 +273,7 @@ function isReserved(walk: Walk, folder: Folder, name: string): boolean {
   const first = name.charCodeAt(0);
   // Most names begin with another character; the characters that a file system ignores are beyond ASCII.
   if ((first !== DOT && first < BEYOND_ASCII) || !isReservedName(name, 'linux')) return false;
+  if (walk.isPlain && name === WORKSPACE_FOLDER_NAME) walk.workspaces.push(folder.path);
   if (walk.isPlain || (name === WORKSPACE_FOLDER_NAME && folder.path === '')) return true;
   const path = folder.path + name;
   const message = `${path} is left out: on some systems it would be the folder of a workspace.`;

@@ -9,6 +9,7 @@ import type { SyncRequest } from '../../api/jobs/trees.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LeasedMemory } from '../../base/leased-memory.ts';
 import type { TaskSet } from '../../base/task-set.ts';
+import type { HeldParts } from '../../model/held-part.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import type { Forecast } from './copy-forecast.ts';
@@ -39,6 +40,8 @@ export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends
   readonly stops: ErrorCode[];
   /** Identifies the command: equal when the same command runs again. */
   readonly runNote: string;
+  /** Of the source: what is outside of them was not deleted there. Known when the walk has ended. */
+  readonly parts: HeldParts;
   /**
    * Files of the destination with this time or later may lack their content: an interrupted run wrote there.
    * File system's clock.

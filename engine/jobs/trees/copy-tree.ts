@@ -17,6 +17,7 @@ import { TaskSet } from '../../base/task-set.ts';
 import { findUnsyncedMarks, removeUnsyncedMarks, type UnsyncedMark } from '../../files/disk/unsynced-mark.ts';
 import { newFolderMode } from '../../files/scan/local-place.ts';
 import { writeError } from '../../files/write/write-error.ts';
+import { createHeldParts } from '../../model/held-part.ts';
 import { createTreeFilter } from '../../model/tree-filter.ts';
 import { TEMPORARY_FOLDER_NAME } from '../../model/unfinished-name.ts';
 import { UnorderedListing } from '../../query/trees/object-pages.ts';
@@ -210,6 +211,7 @@ function openRun({ context, isSync, knowledge, pair, part, request }: Transfer):
     confirmation: createTreeConfirmation({ context, counts, destination, knowledge, request, tasks }),
     counts,
     runNote: noteOf(pair, request),
+    parts: createHeldParts(),
     inDoubtSinceMs: inDoubtSince(pair),
     forecast: request.dryRun ? createForecast(pair, request.partSizeBytes) : undefined,
     progress: createTreeProgress({ context, clock }, phaseOf(pair), trafficOf(pair)),

@@ -123,6 +123,7 @@ function sourceItems(
     onFailed: (path: string, error: Parameters<typeof reportFailure>[2]) => reportFailure(run, path, error),
     memory: timesMemory(run, 'source'),
     keepsFolderNames: isObjectStore(run.destination),
+    ...(run.isSync ? { onPart: run.parts.add } : {}),
   };
   const items = itemsOf(source, options);
   const isSpilled = isSorted && source.kind === 'remote' && !filter.paths;

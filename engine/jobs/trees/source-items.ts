@@ -2,8 +2,10 @@
 import { DrayError } from '../../api/error.ts';
 import { statLocal } from '../../files/scan/local-place.ts';
 import { type LeftOut, scanLocalTree } from '../../files/scan/local-tree.ts';
+import { plainReach } from '../../files/scan/tree-reach.ts';
 import type { SortedSpill } from '../../index/tree-spill.ts';
 import { comparePaths } from '../../model/entry.ts';
+import type { HeldPart } from '../../model/held-part.ts';
 import { isReservedName } from '../../model/safe-path.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
 import { isHoldingFolder, type TreeItem } from '../../model/tree-item.ts';
@@ -12,6 +14,7 @@ import { headItemOf } from '../../query/trees/head-item.ts';
 import { listTreeItems } from '../../query/trees/object-pages.ts';
 import { readTimes, type TimesMemory } from '../../query/trees/read-times.ts';
 import type { ServedEntry } from '../../remotes/file-calls.ts';
+import { createPartsRead } from '../../workspace/read-part.ts';
 import { isFileError } from './copy-run.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './sides.ts';
 
@@ -29,6 +32,8 @@ export interface ItemsOptions {
   /** The caller counts the item as skipped or failed. */
   readonly onSkipped: (path: string, problem: Pick<LeftOut, 'advice' | 'message'>) => void;
   readonly onFailed: (path: string, error: DrayError) => void;
+  /** Gets the parts of datasets that lie at the source, in the course of the walk. */
+  readonly onPart?: ((part: HeldPart) => void) | undefined;
 }
 
 export function itemsOf(side: TreeSide, options: ItemsOptions): AsyncIterable<readonly TreeItem[]> {
@@ -37,8 +42,10 @@ export function itemsOf(side: TreeSide, options: ItemsOptions): AsyncIterable<re
   return side.kind === 'local' ? localItems(side, options) : remoteItems(side, options);
 }
 
-function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped, signal }: ItemsOptions) {
-  return scanLocalTree({
+async function* localItems(side: LocalSide, options: ItemsOptions): AsyncGenerator<readonly TreeItem[]> {
+  const { filter, links, nowMs, onFailed, onPart, onSkipped, signal } = options;
+  const parts = onPart && createPartsRead(plainReach(side.root), side.root);
+  yield* scanLocalTree({
     root: side.root,
     enter: (folder) => filter.mayContain(folder),
     includes: (item) => filter.includes(item),
@@ -55,17 +62,19 @@ function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped
         );
       else onSkipped(path, { message, ...(advice ? { advice } : {}) });
     },
+    onWorkspace: parts?.pass,
   });
+  for (const part of parts?.all() ?? []) onPart!(part);
 }
 
 async function* remoteItems(
   side: RemoteSide,
-  { filter, isUnordered = false, keepsFolderNames = false, memory, onFailed, signal }: ItemsOptions,
+  { filter, isUnordered = false, keepsFolderNames = false, memory, onFailed, onPart, signal }: ItemsOptions,
 ): AsyncGenerator<readonly TreeItem[]> {
   const onProblem = (message: string) =>
     onFailed(side.text, new DrayError('io', message, { data: { path: side.text } }));
   if (side.special) {
-    for await (const items of specialItems(side, signal, onProblem))
+    for await (const items of specialItems(side, signal, { onPart, onProblem }))
       yield items.filter(
         (item) => (isHoldingFolder(item) || filter.includes(item)) && !isReserved(item.path),
       );
@@ -73,7 +82,7 @@ async function* remoteItems(
   }
   const { limit, store } = side;
   const times = { filter, store, limit, signal, memory, onFailed: asFileError(onFailed) };
-  for await (const page of listTreeItems({ store, limit, signal, isUnordered, onProblem })) {
+  for await (const page of listTreeItems({ store, limit, signal, isUnordered, onPart, onProblem })) {
     const timed = await readTimes(page.filter(canTravel), times);
     yield timed.filter((item) => {
       if (!filter.includes(item)) return false;
@@ -92,14 +101,18 @@ function asFileError(onFailed: ItemsOptions['onFailed']): (path: string, error: 
   };
 }
 
-/** Everything in a peer's folder. @param onProblem Gets what the peer could not read. */
+/** Everything in a peer's folder. `onProblem` gets what the peer could not read. */
 export async function* specialItems(
   side: RemoteSide,
   signal: AbortSignal,
-  onProblem?: (message: string) => void,
+  {
+    onPart,
+    onProblem,
+  }: Pick<ItemsOptions, 'onPart'> & { readonly onProblem?: (message: string) => void } = {},
 ): AsyncGenerator<readonly TreeItem[]> {
   for await (const entries of side.store.files!.entries({
     signal,
+    ...(onPart ? { onPart } : {}),
     ...(onProblem ? { onProblem } : {}),
     ...(side.folders ? { folders: true } : {}),
   }))

@@ -1,6 +1,7 @@
 /** Reads a listing as a tree: items in order, with the next page fetched while the current one is used. */
 import { DrayError } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
+import type { HeldPart } from '../../model/held-part.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import type { ListedObject, ListPage, ObjectStore } from '../../remotes/object-store.ts';
 
@@ -39,6 +40,8 @@ export interface PagesOptions {
    * incomplete.
    */
   readonly onProblem?: (message: string) => void;
+  /** Gets `ListPage.parts`. */
+  readonly onPart?: ((part: HeldPart) => void) | undefined;
 }
 
 /** @throws UnorderedListing unless `isUnordered`, and the store's errors. */
@@ -53,6 +56,7 @@ export async function* listTreeItems(options: PagesOptions): AsyncGenerator<read
       // Reported when it is awaited; until then it must not count as unhandled.
       next?.catch(() => {});
       for (const problem of page.problems ?? []) options.onProblem?.(problem);
+      for (const part of page.parts ?? []) options.onPart?.(part);
       if (page.objects.length === 0) continue;
       if (!isUnordered) checkOrder(options.store, last, page.objects);
       last = page.objects.at(-1)!.key;

@@ -7,6 +7,7 @@
  */
 import { DrayError, fromErrorRecord, type ReceivedError, receivedError } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
+import type { HeldPart } from '../../model/held-part.ts';
 import { formatObjectTime, MTIME_METADATA } from '../../model/object-time.ts';
 import { PEER_LIMITS, type PeerEntryRow, type WriteItem } from '../../peer-protocol/messages.ts';
 import {
@@ -187,8 +188,8 @@ function fileCalls(root: PeerRoot): FileCalls {
     isReadOnly: (options) => isPeerReadOnly(client, signalOf(options)),
     filesMax: PEER_LIMITS.batchItemsMax,
     bytesMax: PEER_LIMITS.batchBytesMax,
-    entries: ({ after, folders, onProblem, ...options }) =>
-      entriesOf(client, { below, after, folders, onProblem }, signalOf(options)),
+    entries: ({ after, folders, onPart, onProblem, ...options }) =>
+      entriesOf(client, { below, after, folders, onPart, onProblem }, signalOf(options)),
     folders: createPeerFolders(client, below),
     keep: ({ fromPath, to }, options) =>
       keepPeerFile(client, { from: fromPath, to: pathOf(to) }, signalOf(options)),
@@ -244,16 +245,18 @@ async function* entriesOf(
     after,
     below,
     folders = false,
+    onPart,
     onProblem = () => {},
   }: {
     readonly below: string;
     readonly after: string | undefined;
     readonly folders: boolean | undefined;
     readonly onProblem: EntriesOptions['onProblem'];
+    readonly onPart: EntriesOptions['onPart'];
   },
   signal: AbortSignal,
 ): AsyncGenerator<readonly ServedEntry[]> {
-  const options = { below, folders, signal, onProblem, ...(after === undefined ? {} : { after }) };
+  const options = { below, folders, signal, onPart, onProblem, ...(after === undefined ? {} : { after }) };
   try {
     for await (const rows of listPeerEntries(client, options)) yield rows.map(entryOf);
   } catch (error) {
@@ -303,6 +306,7 @@ interface Listing {
   readonly pages: AsyncGenerator<readonly PeerEntryRow[]>;
   readonly rest: ListedObject[];
   readonly problems: string[];
+  readonly parts: HeldPart[];
   /** Given by earlier pages, this key included: skipped. */
   givenUpTo: string | undefined;
 }
@@ -336,8 +340,9 @@ async function listPage(lister: Lister, request: ListRequest, signal: AbortSigna
   listing.rest.push(...objects.splice(limit));
   const last = objects.at(-1)?.key;
   if ((isEnded && listing.rest.length === 0) || last === undefined) {
-    const { problems } = listing;
-    return { objects, folders, ...(problems.length > 0 ? { problems } : {}) };
+    const { parts, problems } = listing;
+    const told = { ...(problems.length > 0 ? { problems } : {}), ...(parts.length > 0 ? { parts } : {}) };
+    return { objects, folders, ...told };
   }
   keepListing(lister, listingName(request, last), listing);
   return { objects, folders, continuation: last };
@@ -349,14 +354,23 @@ function openListing(
   { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
 ): Listing {
   const problems: string[] = [];
+  const parts: HeldPart[] = [];
   const pages = listPeerEntries(client, {
     below: [below, folder.slice(0, -1)].filter((part) => part !== '').join('/'),
     ...afterOf(request, folder),
     ...(request.delimiter ? { folded: true } : {}),
     signal,
     onProblem: (message) => problems.push(message),
+    // The parts below a folder are named from there.
+    ...(folder === '' ? { onPart: (part) => parts.push(part) } : {}),
   });
-  return { pages, rest: [], problems, givenUpTo: request.delimiter ? undefined : request.continuation };
+  return {
+    pages,
+    rest: [],
+    parts,
+    problems,
+    givenUpTo: request.delimiter ? undefined : request.continuation,
+  };
 }
 
 /** A missing folder is an empty prefix, unless it existed for the page before. */

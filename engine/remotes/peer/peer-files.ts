@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { DrayError, type ReceivedError } from '../../api/error.ts';
 import { crc64Nvme, formatCrc64 } from '../../checksums/crc64-nvme.ts';
+import type { HeldPart } from '../../model/held-part.ts';
 import {
   EntryPageSchema,
   EntryRowSchema,
@@ -40,6 +41,8 @@ export interface PeerListOptions {
   readonly signal: AbortSignal;
   /** Entries that the peer could not list. */
   readonly onProblem: (message: string) => void;
+  /** Asks for them. */
+  readonly onPart?: ((part: HeldPart) => void) | undefined;
 }
 
 export interface PeerFileInfo {
@@ -60,12 +63,13 @@ export async function* listPeerEntries(
   client: PeerClient,
   options: PeerListOptions,
 ): AsyncGenerator<readonly PeerEntryRow[]> {
-  const { after, below, folded = false, folders = false, limit, onProblem, signal } = options;
+  const { after, below, folded = false, folders = false, limit, onPart, onProblem, signal } = options;
   const query = new URLSearchParams({ path: below });
   if (after !== undefined) query.set('after', after);
   if (limit !== undefined) query.set('limit', String(limit));
   if (folded) query.set('folded', '1');
   if (folders) query.set('folders', '1');
+  if (onPart) query.set('parts', '1');
   const { body } = await client.stream({ method: 'GET', route: `entries?${query}`, signal });
   let isEnded = false;
   for await (const line of linesOf(client.address, body)) {
@@ -73,6 +77,7 @@ export async function* listPeerEntries(
     if ('end' in page) {
       isEnded = true;
       for (const problem of page.problems ?? []) onProblem(problem);
+      for (const part of page.parts ?? []) onPart?.(part);
     } else yield parseRows(client.address, page.entries);
   }
   if (!isEnded)

@@ -3,7 +3,8 @@
  * many, removed together. So an incompletely read source never empties its destination. Deletions that items
  * wait for come first.
  */
-import { DrayError } from '../../../api/error.ts';
+import { advised, DrayError } from '../../../api/error.ts';
+import { formatPlural } from '../../../api/text/numbers.ts';
 import { statLocal } from '../../../files/scan/local-place.ts';
 import type { SpillList } from '../../../index/tree-spill.ts';
 import { deletionAllowed } from '../../../model/deletion-bound.ts';
@@ -66,6 +67,7 @@ export function createDeletes(
         gathered.push(link);
       }
       flush();
+      ({ list: spill, repository } = keepOutside(run, { list: spill, repository }));
       if (!spill) return;
       if (deferred && !deferred.isEmpty) deferred.giveUpBut(itemsOf(run, spill));
       if (run.counts.failed > 0) deferred?.giveUp();
@@ -78,6 +80,40 @@ export function createDeletes(
       await remove(spill, (item) => !deferred.isAwaited(item));
     },
   };
+}
+
+interface Meant {
+  readonly list: SpillList | undefined;
+  readonly repository: string | undefined;
+}
+
+/** Leaves out what the source may lack because it holds a part of a dataset. */
+function keepOutside(run: TreeRun, meant: Meant): Meant {
+  const { context, destination, parts, request, source } = run;
+  if (parts.isEmpty || !meant.list) return meant;
+  const list = run.knowledge.index.spill();
+  let repository: string | undefined;
+  for (const page of meant.list.pages()) {
+    run.tasks.check();
+    const inside = page.filter((text) => !parts.isOutside((JSON.parse(text) as TreeItem).path));
+    for (const text of meant.repository === undefined ? [] : inside)
+      repository ??= protectedRepository(run, (JSON.parse(text) as TreeItem).path);
+    if (inside.length > 0) list.push(inside);
+  }
+  const kept = meant.list.size - list.size;
+  if (kept > 0) {
+    const [files, were] = [formatPlural(kept, 'file'), kept === 1 ? 'was' : 'were'];
+    const done = request.dryRun ? 'would not be deleted' : `${were} not deleted`;
+    context.emit({
+      type: 'warning',
+      warning: 'outsidePart',
+      ...advised(
+        `${source.text} holds a part of a dataset: ${files} outside of it ${done} at ${destination.text}.`,
+        'If they are to go, remove them with "dray rm".',
+      ),
+    });
+  }
+  return { list: list.size > 0 ? list : undefined, repository };
 }
 
 function* itemsOf(run: TreeRun, list: SpillList): Generator<TreeItem> {

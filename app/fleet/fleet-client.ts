@@ -23,7 +23,7 @@ import {
   rangeWorkflowId,
   SIGNALS,
 } from './fleet-messages.ts';
-import { endedStatus, type FleetStatus, type JobStateName, sumStatus } from './fleet-status.ts';
+import { endedState, endedStatus, type FleetStatus, type JobStateName, sumStatus } from './fleet-status.ts';
 import { decode } from './payloads.ts';
 import { fromTemporal, noSuchJob, withoutWorker } from './temporal-errors.ts';
 import { connectionSettings, dataConverter, type TemporalOptions } from './temporal-options.ts';
@@ -182,7 +182,7 @@ interface Execution {
 function stateOf({ closeTime, memo, startTime, status }: Execution): Omit<ListedJob, keyof JobMemo> {
   const end = memo?.end as ListedEnd | undefined;
   const states: Readonly<Record<string, JobStateName>> = {
-    COMPLETED: end?.result === 'stopped' ? 'cancelled' : end?.failed ? 'partial' : 'done',
+    COMPLETED: end ? endedState(end) : 'done',
     FAILED: 'failed',
     TERMINATED: 'terminated',
   };

@@ -208,7 +208,10 @@ export interface JobEnd {
 /** In the memo of a job that has ended, for lists. The memo of a running one says whether it `isPaused`. */
 export interface ListedEnd {
   readonly result: JobEnd['result'];
+  /** Files, and a refusal as one more. */
   readonly failed: number;
+  /** What a check or a verification found. Absent in the memo of an older worker. */
+  readonly found?: number;
 }
 
 /** In each heartbeat of an activity. */

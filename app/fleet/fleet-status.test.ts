@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { NO_FLEET_COUNTS } from '../../engine/api/jobs/fleet.ts';
+import { type FleetCounts, type FleetKind, NO_FLEET_COUNTS } from '../../engine/api/jobs/fleet.ts';
 import type { JobEnd, JobStatus, RangeStatus } from './fleet-messages.ts';
-import { endedStatus, sumStatus } from './fleet-status.ts';
+import { endedState, endedStatus, listedEnd, sumStatus } from './fleet-status.ts';
 import type { RunningStep } from './worker/running-steps.ts';
 
 const JOB: JobStatus = {
@@ -85,5 +85,22 @@ describe('the status of a fleet', () => {
     };
     const status = endedStatus(end, { id: 'x', kind: 'copy', state: 'cancelled', started: 'now' });
     expect(status).toMatchObject({ phase: 'ended', rangesDone: 2, partsDone: 10, map: 'dfsw', running: [] });
+  });
+
+  it('is "done" only if the job found nothing wrong, refused nothing, and nothing failed', () => {
+    const stateOf = (kind: FleetKind, counts: Partial<FleetCounts>, more: Partial<JobEnd> = {}) =>
+      endedState(listedEnd(kind, { counts: { ...NO_FLEET_COUNTS, ...counts }, result: 'done', ...more }));
+    expect(stateOf('verify', {})).toBe('done');
+    expect(stateOf('verify', { missing: 1 })).toBe('found');
+    expect(stateOf('verify', { damaged: 1 })).toBe('found');
+    for (const name of ['differing', 'onlyInSource', 'onlyInDestination'] as const)
+      expect(stateOf('check', { [name]: 1 })).toBe('found');
+    expect(stateOf('check', { differing: 1, failed: 1 })).toBe('partial');
+    expect(stateOf('sync', { onlyInDestination: 1 })).toBe('done');
+    const refused = { code: 'tooManyDeletes', message: 'More than 2.' } as const;
+    expect(stateOf('sync', { onlyInDestination: 3 }, { refused })).toBe('partial');
+    expect(stateOf('check', { differing: 1 }, { result: 'stopped' })).toBe('cancelled');
+    // Of a worker of before.
+    expect(endedState({ result: 'done', failed: 0 })).toBe('done');
   });
 });

@@ -1,10 +1,29 @@
 /** The status of a job as a person sees it: its sums, including those of its running ranges. */
 import { addFleetCounts, type FleetCounts, type FleetKind } from '../../engine/api/jobs/fleet.ts';
-import type { FleetLimits, JobEnd, JobPhase, JobStatus, RangeStatus, WorkerTotal } from './fleet-messages.ts';
+import type {
+  FleetLimits,
+  JobEnd,
+  JobPhase,
+  JobStatus,
+  ListedEnd,
+  RangeStatus,
+  WorkerTotal,
+} from './fleet-messages.ts';
 import type { RunningStep } from './worker/running-steps.ts';
 
-/** `partial`: it has ended, and some files failed. `failed`: it ended with an error. */
-export type JobStateName = 'running' | 'paused' | 'done' | 'partial' | 'failed' | 'cancelled' | 'terminated';
+/**
+ * `found`: a check found differences, or a verification damage. `partial`: some files failed, or the job
+ * refused a part of its work. `failed`: it ended with an error.
+ */
+export type JobStateName =
+  | 'running'
+  | 'paused'
+  | 'done'
+  | 'found'
+  | 'partial'
+  | 'failed'
+  | 'cancelled'
+  | 'terminated';
 
 export interface FleetStatus {
   readonly id: string;
@@ -145,6 +164,26 @@ export function endedStatus(end: JobEnd, { ended, id, kind, started, state }: En
     partsDone: parts,
   };
   return sumStatus({ id, job, ranges: [], steps: [], state, started, ...(ended && { ended }) });
+}
+
+/** For lists, which read only the memo of a job. */
+export function listedEnd(
+  kind: FleetKind,
+  { counts, refused, result }: Pick<JobEnd, 'counts' | 'refused' | 'result'>,
+): ListedEnd {
+  return { result, failed: counts.failed + (refused ? 1 : 0), found: foundBy(kind, counts) };
+}
+
+/** In a sync, files that only the destination has are work, not a finding. */
+function foundBy(kind: FleetKind, counts: FleetCounts): number {
+  if (kind === 'check') return counts.differing + counts.onlyInSource + counts.onlyInDestination;
+  return kind === 'verify' ? counts.missing + counts.damaged : 0;
+}
+
+export function endedState({ failed, found = 0, result }: ListedEnd): JobStateName {
+  if (result === 'stopped') return 'cancelled';
+  if (failed > 0) return 'partial';
+  return found > 0 ? 'found' : 'done';
 }
 
 /** The number of ranges in a map that have ended. */

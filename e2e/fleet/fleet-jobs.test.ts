@@ -72,6 +72,8 @@ describe('a fleet of two workers', () => {
     const different = await fleet.run('check', place('source'), place('copy'), ...SMALL);
     expect(different.exitCode).toBe(3);
     expect(different.summary).toMatchObject({ counts: { differing: 1, onlyInSource: 1 } });
+    const { id } = different.summary as { readonly id: string };
+    expect((await fleet.run('status', id, '--json')).summary).toMatchObject({ state: 'found' });
   });
 
   longIt('sends each piece of a large object once, to another store', async () => {

@@ -9,6 +9,9 @@ import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { rowOf, stateOf } from './page/transfer-rows.ts';
 import { openWorkspace, WAIT } from './window-workspace.ts';
 
+/** As `design/icon.tsx` draws it. */
+const CHECK_MARK = 'M3 8.4 6.4 11.8 13 4.6';
+
 describe.skipIf(!findChromium())('A verification', () => {
   const started = startBrowserAndStore();
 
@@ -47,6 +50,7 @@ describe.skipIf(!findChromium())('A verification', () => {
 
     await page.goto(`${origin}/#/transfers`);
     await expect.poll(stateOf(row.first()), WAIT).toBe('Failed');
+    expect(await row.first().locator(`.transfer-kind path[d="${CHECK_MARK}"]`).count()).toBe(0);
     await page
       .getByRole('button', { name: `Details of ${name}` })
       .first()

@@ -26,12 +26,11 @@ import {
   type JobInput,
   type JobPhase,
   type JobStatus,
-  type ListedEnd,
   type RangeInput,
   type RangeRest,
   rangeWorkflowId,
 } from '../fleet-messages.ts';
-import { countDone } from '../fleet-status.ts';
+import { countDone, listedEnd } from '../fleet-status.ts';
 import { parseRuns } from '../part-runs.ts';
 import { callActivities, failureOf, untilWorkersLast } from './call-activities.ts';
 import {
@@ -291,14 +290,10 @@ function isHistoryLong({ settings }: JobInput): boolean {
   return workflowInfo().historyLength > settings.eventsMax;
 }
 
-/** The list of jobs reads only the memo. */
 function endOf(job: JobRun, result: JobEnd['result']): JobEnd {
   const { published, refused, state } = job;
   const { counts, estimatedKeys, limits, parts, ranges, rests, startedMs } = state;
-  // A push that met a conflict has not done what it was asked for.
-  const conflicts = refused?.code === 'conflict' ? 1 : 0;
-  const listed: ListedEnd = { result, failed: counts.failed + conflicts };
-  upsertMemo({ end: listed });
+  upsertMemo({ end: listedEnd(job.input.kind, { counts, result, ...(refused && { refused }) }) });
   return {
     result,
     counts,

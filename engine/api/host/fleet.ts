@@ -59,7 +59,9 @@ export type FleetJobState =
   | 'running'
   | 'paused'
   | 'done'
-  /** It has ended, and some files failed. */
+  /** A check found differences, or a verification damage. */
+  | 'found'
+  /** It has ended, and some files failed, or it refused a part of its work. */
   | 'partial'
   /** It ended with an error. */
   | 'failed'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetTile } from '../../../engine/api/host/fleet.ts';
-import { findingWords, fractionOf, rangeCounts, tileWords } from './fleet-words.ts';
+import { findingWords, fractionOf, rangeCounts, stateWords, tileWords } from './fleet-words.ts';
 
 const tile = (more: Partial<FleetTile>): FleetTile => ({
   from: 2,
@@ -32,6 +32,12 @@ describe('the sums of a job', () => {
       ['done', 4],
       ['waiting', 1],
     ]);
+  });
+
+  it('are not shown as done if it found something', () => {
+    expect(stateWords({ kind: 'check', state: 'done' })).toEqual(['added', 'Done']);
+    expect(stateWords({ kind: 'check', state: 'found' })).toEqual(['deleted', 'Differences found']);
+    expect(stateWords({ kind: 'verify', state: 'found' })).toEqual(['deleted', 'Damage found']);
   });
 
   it('say what a check found', () => {

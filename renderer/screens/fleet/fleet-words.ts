@@ -12,7 +12,7 @@ import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text
 import type { BadgeTone } from '../../design/badge.tsx';
 import type { IconName } from '../../design/icon.tsx';
 
-const STATES: Readonly<Record<FleetJobState, readonly [tone: BadgeTone, word: string]>> = {
+const STATES: Readonly<Record<Exclude<FleetJobState, 'found'>, readonly [tone: BadgeTone, word: string]>> = {
   running: ['accent', 'Running'],
   paused: ['modified', 'Paused'],
   done: ['added', 'Done'],
@@ -22,7 +22,11 @@ const STATES: Readonly<Record<FleetJobState, readonly [tone: BadgeTone, word: st
   terminated: ['deleted', 'Terminated'],
 };
 
-export function stateWords({ state }: FleetJobCard): readonly [tone: BadgeTone, word: string] {
+export function stateWords({
+  kind,
+  state,
+}: Pick<FleetJobCard, 'kind' | 'state'>): readonly [tone: BadgeTone, word: string] {
+  if (state === 'found') return ['deleted', kind === 'verify' ? 'Damage found' : 'Differences found'];
   return STATES[state];
 }
 

@@ -102,6 +102,7 @@ function problemWords(progress: FleetProgress): string {
 const TONES: Readonly<Partial<Record<string, ProgressProps['tone']>>> = {
   paused: 'paused',
   done: 'done',
+  found: 'failed',
   partial: 'failed',
   failed: 'failed',
   cancelled: 'paused',

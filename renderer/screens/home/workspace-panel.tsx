@@ -60,7 +60,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
             id: 'verify',
             label: 'Verify its remote',
             note: 'Does it have everything that its commits need?',
-            icon: 'check' as const,
+            icon: 'search' as const,
             onAction: () => verify({ name, root }),
           },
         ]

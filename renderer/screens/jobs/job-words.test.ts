@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { noticeLine, triggerWords } from './job-words.ts';
+import type { SavedJobCard } from '../../../engine/api/host/saved.ts';
+import { JOB_KINDS } from './form/job-draft.ts';
+import { kindWords, noticeLine, triggerWords } from './job-words.ts';
 
 describe('triggerWords', () => {
   it.each([
@@ -16,6 +18,13 @@ describe('triggerWords', () => {
   it('names the largest whole unit of a span', () => {
     expect(triggerWords({ on: 'every', everyMs: 90 * 60_000 })).toBe('every 90 minutes');
     expect(triggerWords({ on: 'every', everyMs: 3_600_000 })).toBe('every 1 hour');
+  });
+});
+
+describe('kindWords', () => {
+  it('marks no kind with a check, which a failed job would have too', () => {
+    const icons = JOB_KINDS.map((kind) => kindWords({ kind } as SavedJobCard)[1]);
+    expect(icons).not.toContain('check');
   });
 });
 

@@ -7,7 +7,7 @@ import type { IconName } from '../../design/icon.tsx';
 const KINDS: Readonly<Record<string, readonly [word: string, icon: IconName]>> = {
   copy: ['Copy', 'copy'],
   sync: ['Sync', 'refresh'],
-  check: ['Check', 'check'],
+  check: ['Check', 'changes'],
   push: ['Push', 'upload'],
   pull: ['Pull', 'download'],
   verify: ['Verify', 'search'],

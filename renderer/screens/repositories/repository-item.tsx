@@ -64,7 +64,7 @@ export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: Rep
         )}
         {workspace !== undefined && isDamaged(repository) && <RepairButton name={name} root={workspace} />}
         {workspace !== undefined && tip && (
-          <Button size="small" icon="check" onPress={() => verify({ name, root: workspace })}>
+          <Button size="small" icon="search" onPress={() => verify({ name, root: workspace })}>
             Verify
           </Button>
         )}

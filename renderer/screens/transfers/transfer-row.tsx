@@ -5,7 +5,7 @@ import type { Transfer } from '../../../engine/api/host/transfers.ts';
 import type { MissingSecret } from '../../../engine/api/text/missing-keys.ts';
 import { Button, IconButton } from '../../design/controls/button.tsx';
 import { formatMoment, formatRate, formatSeconds } from '../../design/format.ts';
-import { Icon, type IconName } from '../../design/icon.tsx';
+import { Icon } from '../../design/icon.tsx';
 import { Progress } from '../../design/progress.tsx';
 import { Notice } from '../../design/states.tsx';
 import { ErrorNotice, GoButton } from '../../failures/failure.tsx';
@@ -27,6 +27,7 @@ import {
   fractionDone,
   fractionUnderWay,
   isOver,
+  KIND_ICONS,
   type TransferAction,
 } from './transfer-words.ts';
 
@@ -210,17 +211,3 @@ function momentOf(transfer: Transfer): string {
   if (isOver(transfer) && transfer.endedMs !== undefined) return formatMoment(transfer.endedMs);
   return '';
 }
-
-const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> = {
-  clone: 'download',
-  push: 'upload',
-  pull: 'download',
-  restore: 'history',
-  scope: 'folder',
-  switch: 'branch',
-  verify: 'check',
-  repair: 'check',
-  gc: 'repositories',
-  copy: 'copy',
-  sync: 'refresh',
-};

@@ -7,6 +7,7 @@ import {
   describeFiles,
   describeTimeLeft,
   fractionDone,
+  KIND_ICONS,
   roughDuration,
 } from './transfer-words.ts';
 
@@ -76,6 +77,11 @@ describe('The text of a transfer', () => {
     expect(describeFiles({ ...done, summary: { ...done.summary, repackedPacks: 2 } })).toBe(
       '2 packs written anew',
     );
+  });
+
+  it('is not marked with a check, which a failed one would have too', () => {
+    expect(KIND_ICONS.verify).toBe('search');
+    expect(Object.values(KIND_ICONS)).not.toContain('check');
   });
 
   it('offers a retry only for failed or cancelled transfers', () => {

@@ -161,6 +161,21 @@ export function phaseWords(phase: string | undefined): string {
   }
 }
 
+/** None is a check mark, which would say that all is well. */
+export const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> = {
+  clone: 'download',
+  push: 'upload',
+  pull: 'download',
+  restore: 'history',
+  scope: 'folder',
+  switch: 'branch',
+  verify: 'search',
+  repair: 'repair',
+  gc: 'repositories',
+  copy: 'copy',
+  sync: 'refresh',
+};
+
 /** The source and the destination. */
 export function describeOrder(order: TransferOrder): string {
   switch (order.kind) {

@@ -56,7 +56,7 @@ export function useCommands(): readonly Command[] {
             id: 'verify',
             label: `Verify the remote of ${current.name}`,
             note: 'Transfers',
-            icon: 'check' as const,
+            icon: 'search' as const,
             run: () => verify(current),
           },
           place('Save a push as a job', 'Jobs', 'jobs', 'jobs', {

@@ -4,6 +4,7 @@
  * recorded at all: in a valid tree no path is a file, or an empty folder, and also lies above another.
  */
 import { DrayError } from '../../api/error.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { Change } from '../../model/diff.ts';
 import { comparePaths, type Entry } from '../../model/entry.ts';
 import type { Scope } from '../../model/scope.ts';
@@ -15,6 +16,12 @@ import type { Session } from '../session/open-workspace.ts';
 import { scopeOf } from '../session/workspace-scope.ts';
 import { readChanges } from '../working-copy/working-changes.ts';
 
+export interface CommitAbove {
+  readonly commit: Commit | undefined;
+  /** `branch`: its commit of now. `earlier`: the workspace's base, and the branch has another commit now. */
+  readonly of: 'branch' | 'earlier';
+}
+
 /**
  * The entries of empty folders outside of the workspace's scope that its new files fill, as removals, in
  * order. No request for a whole workspace, or below a folder that the scope holds as a whole; else at most
@@ -24,7 +31,7 @@ import { readChanges } from '../working-copy/working-changes.ts';
 export async function fillFoldersAbove(
   session: Session,
   store: ObjectStore,
-  commit: Commit | undefined,
+  { commit, of }: CommitAbove,
 ): Promise<readonly EntryChange[]> {
   const scope = scopeOf(session);
   if (!scope || !commit) return [];
@@ -40,7 +47,7 @@ export async function fillFoldersAbove(
         if (first === folder) filled.add(folder);
         // Something lies in it, so it is a folder, and so are those above it.
         else if (first?.startsWith(folder)) break;
-        else await refuseFile(session, store, commit, { folder, path: change.path });
+        else await refuseFile(session, store, { commit, of }, { folder, path: change.path });
       }
     }
   }
@@ -70,12 +77,12 @@ async function firstEntryFrom(
 async function refuseFile(
   { context, state }: Session,
   store: ObjectStore,
-  commit: Commit,
+  { commit, of }: CommitAbove,
   { folder, path }: { readonly folder: string; readonly path: string },
 ): Promise<void> {
   const file = folder.slice(0, -1);
   let found: Entry | undefined;
-  for await (const [entry] of readEntries(store, commit, {
+  for await (const [entry] of readEntries(store, commit!, {
     from: file,
     prefetch: 1,
     signal: context.signal,
@@ -84,12 +91,19 @@ async function refuseFile(
     break;
   }
   if (found?.path !== file) return;
+  const [what, data] = [`a ${found.kind} at ${file}`, { path, paths: [file], reason: 'outsideScope' }];
+  if (of === 'earlier')
+    throw new DrayError(
+      'conflict',
+      `${path} cannot be pushed: the commit on which this workspace is based has ${what}, which it does not hold, and the branch ${state.branch} has another commit now.`,
+      { data, advice: 'Pull first, then push.', command: 'dray pull' },
+    );
   throw new DrayError(
     'conflict',
-    `${path} cannot be pushed: the branch ${state.branch} has a ${found.kind} at ${file}, which this workspace does not hold.`,
+    `${path} cannot be pushed: the branch ${state.branch} has ${what}, which this workspace does not hold.`,
     {
-      data: { path, paths: [file], reason: 'outsideScope' },
-      advice: `Rename the folder here, or take the ${found.kind} in with "dray scope add".`,
+      data,
+      advice: `Move it elsewhere in the part. To replace the ${found.kind}, move the folder ${file} away, run "dray scope add ${shellWord(file)}", delete the ${found.kind}, move the folder back, and push.`,
     },
   );
 }

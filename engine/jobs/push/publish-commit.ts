@@ -42,7 +42,7 @@ import { hashFiles, isUnread, unreadAmong } from '../working-copy/hash-files.ts'
 import { toChange } from '../working-copy/working-changes.ts';
 import { authorOf } from './author.ts';
 import { confirmUploads } from './confirm-uploads.ts';
-import { fillFoldersAbove } from './folders-above.ts';
+import { type CommitAbove, fillFoldersAbove } from './folders-above.ts';
 import { movedOn, type Restoration } from './recheck-base.ts';
 import { forgetUnconfirmedPush, recordUnconfirmedPush } from './unconfirmed-push.ts';
 
@@ -83,7 +83,8 @@ export async function publishChanges(context: PublishContext, record: CommitReco
   let { relocated } = record;
   let own: WrittenCommit | undefined;
   let mergedWith: CommitHash | undefined;
-  const writeOwn = () => writeOwnCommit(context, { message: record.message, relocated });
+  const writeOwn = (above: CommitAbove['of']) =>
+    writeOwnCommit(context, { message: record.message, relocated, above });
   const prepare = async (tip: StoredRef | undefined): Promise<CommitHash> => {
     // The move has happened, and its answer was lost.
     if (own && tip?.commit === own.hash) return own.hash;
@@ -98,9 +99,9 @@ export async function publishChanges(context: PublishContext, record: CommitReco
       await refuseRolledBack(session, store, tip);
       await refuseCollectedBase(context, tip);
     }
-    own ??= await writeOwn();
     // A removed branch is created again, like a new one.
     const isOnBase = tip === undefined || tip.commit === base.hash;
+    own ??= await writeOwn(isOnBase ? 'branch' : 'earlier');
     mergedWith = isOnBase ? undefined : tip.commit;
     return isOnBase ? own.hash : await writeMergeCommit(context, own, tip);
   };
@@ -246,11 +247,17 @@ type WrittenCommit = Pick<StoredCommit, 'commit' | 'hash'>;
 /** Writes the base with this workspace's changes. */
 async function writeOwnCommit(
   context: PublishContext,
-  { message, relocated }: Pick<CommitRecord, 'message' | 'relocated'>,
+  {
+    above,
+    message,
+    relocated,
+  }: Pick<CommitRecord, 'message' | 'relocated'> & { readonly above: CommitAbove['of'] },
 ): Promise<WrittenCommit> {
   const { base, restoration, session, store } = context;
   const own = restoration ? [] : ownChanges(context);
-  const filled = restoration ? [] : await fillFoldersAbove(session, store, base.commit);
+  const filled = restoration
+    ? []
+    : await fillFoldersAbove(session, store, { commit: base.commit, of: above });
   const others = filled.length === 0 ? relocated : [withRelocated([filled], relocated)].flat();
   // A commit that nobody can read would end the history of the branch.
   const parents = isCommitReplaced(context) ? base.commit!.parents : base.hash ? [base.hash] : [];
@@ -273,7 +280,7 @@ async function writeMergeCommit(
   const { changes } = await mergeOntoTip(context, tip);
   const tipCommit = await fetchCommit(session, store, tip.commit);
   const ours = changes.map(({ path, after }) => ({ path, ...(after ? { entry: after } : {}) }));
-  const filled = await fillFoldersAbove(session, store, tipCommit);
+  const filled = await fillFoldersAbove(session, store, { commit: tipCommit, of: 'branch' });
   const written = await writeCommitOver(context, tipCommit, {
     parents: [tip.commit, own.hash],
     message: `Merge: ${own.commit.message}`,

@@ -131,6 +131,35 @@ describe('A push from a part', () => {
     });
   });
 
+  it('takes the place of that file once the file is in the part, as the refusal says', async () => {
+    await clonePart('a/0.txt/x/');
+    sandbox.write('part/a/0.txt/x/1', 'one');
+    const pushing = () => push(testContext(part), {});
+    const advice = expect.stringContaining('"dray scope add a/0.txt", delete the file, move the folder back');
+    await expect(pushing()).rejects.toMatchObject({ data: { advice } });
+    renameSync(`${part}/a/0.txt`, sandbox.path('away'));
+    await scope(testContext(part), { action: 'add', patterns: ['a/0.txt'] });
+    rmSync(`${part}/a/0.txt`);
+    renameSync(sandbox.path('away'), `${part}/a/0.txt`);
+    expect(await pushing()).toMatchObject({ result: 'pushed', changes: { added: 1, deleted: 1 } });
+    await pull(testContext(whole), {});
+    expect(readFileSync(`${whole}/a/0.txt/x/1`, 'utf8')).toBe('one');
+  });
+
+  it('is refused below a file of its base alone until it pulls, as the refusal says', async () => {
+    await clonePart('a/0.txt/x/');
+    rmSync(`${whole}/a/0.txt`);
+    await push(testContext(whole), {});
+    sandbox.write('part/a/0.txt/x/1', 'one');
+    const refused = await push(testContext(part), {}).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'conflict', data: { advice: 'Pull first, then push.' } });
+    expect((refused as Error).message).toMatch(/is based has a file at a\/0\.txt.* another commit now/);
+    await pull(testContext(part), {});
+    expect(await push(testContext(part), {})).toMatchObject({ result: 'pushed' });
+    await pull(testContext(whole), {});
+    expect(readFileSync(`${whole}/a/0.txt/x/1`, 'utf8')).toBe('one');
+  });
+
   it('is refused below a file that others have put there meanwhile', async () => {
     await clonePart('n/x/');
     sandbox.write('whole/n', 'a file');

@@ -1,8 +1,10 @@
+import { createCipheriv } from 'node:crypto';
 import {
   chmodSync,
   globSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   symlinkSync,
   truncateSync,
@@ -75,6 +77,20 @@ describe('a version as a place', () => {
     expect(requests.reads).toBeLessThan(40);
     const again = await copy(`file://${sandbox.path('store')}?ref=v1`, 'out', sandbox.path());
     expect(again).toMatchObject({ result: 'upToDate' });
+  });
+
+  it.each([
+    ['in chunks', 8 * MIB],
+    ['as one object', 100 * MIB],
+  ])('gives large files by ranges, stored %s', async (_how, chunkAbove) => {
+    const noise = createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16));
+    const content = noise.update(Buffer.alloc(75 * MIB));
+    sandbox.write('work/large', content);
+    const layout = { packBelow: 100_000, chunkAbove };
+    await initWorkspace(at(work), { remoteUrl: sandbox.path('store'), layout });
+    await push(at(work), {});
+    expect(await copy('origin@main:', 'out')).toMatchObject({ files: 1, failed: 0 });
+    expect(content.equals(readFileSync(sandbox.path('out/large')))).toBe(true);
   });
 
   it('is copied in named parts: files, links and empty folders', async () => {

@@ -13,10 +13,12 @@ import { sourceChanged } from '../../remotes/copy-source.ts';
 import { type FileCalls, MODE_METADATA, type ServedEntry } from '../../remotes/file-calls.ts';
 import { decodeContinuation, encodeContinuation } from '../../remotes/list-continuation.ts';
 import type {
+  ByteRange,
   GetOptions,
   ObjectInfo,
   ObjectRead,
   ObjectStore,
+  ReadOptions,
   RemoteKey,
 } from '../../remotes/object-store.ts';
 import { readSmallFiles } from './read-small-files.ts';
@@ -67,9 +69,7 @@ export function createVersionStore(options: VersionStoreOptions): ObjectStore {
       if (!entry) return undefined;
       const range = resolveRange(key, entry.sizeBytes, call.range);
       checkReadSize(key, range.end - range.start, call.maxBytes);
-      const pieces: Uint8Array[] = [];
-      for await (const piece of version.read(entry, range, call)) pieces.push(piece);
-      const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+      const bytes = await readRange(version, entry, range, call);
       return { bytes, etag: entry.blob, info: infoOf(key, entry) };
     },
     async list({ continuation, delimiter, limit, prefix: below, startAfter }, call) {
@@ -140,6 +140,23 @@ function openBody(version: Version, key: RemoteKey, entry: FileEntry, call: GetO
     body: Object.assign(body, { destroy: () => ending.abort() }),
     info: infoOf(key, entry),
   };
+}
+
+async function readRange(
+  version: Version,
+  entry: FileEntry,
+  range: ByteRange,
+  { into, signal }: ReadOptions,
+): Promise<Uint8Array> {
+  const sizeBytes = range.end - range.start;
+  const bytes =
+    into && into.byteLength >= sizeBytes ? into.subarray(0, sizeBytes) : new Uint8Array(sizeBytes);
+  let filled = 0;
+  for await (const piece of version.read(entry, range, signal && { signal })) {
+    bytes.set(piece, filled);
+    filled += piece.length;
+  }
+  return bytes;
 }
 
 async function* readBody(version: Version, entry: FileEntry, range: FileRange, signal: AbortSignal) {

@@ -15,6 +15,7 @@ import {
   type MemorySink,
   memoryOf,
   memorySink,
+  movingSink,
   never,
   readingOtherwise,
   type StoredExample,
@@ -114,6 +115,17 @@ describe('downloadInRanges', () => {
     expect(progress).toBe(bytes.length);
     expect(budget.used).toBe(0);
   });
+
+  it.each([...SUM_KINDS, 'none'] as const)(
+    'keeps bytes that a store gave in memory of its own (%s)',
+    async (kind) => {
+      const example = await storedWith(kind, bytes, { partBytes: 3_000 });
+      const store = readingOtherwise(example.store, (read) => new Uint8Array(read));
+      const sink = memorySink(bytes.length);
+      await rangesOf({ ...example, store }, { sink: movingSink(sink), journal: journalOf() });
+      expect(sink.bytes).toEqual(bytes);
+    },
+  );
 
   it.each(SUM_KINDS)('reports damaged bytes (%s)', async (kind) => {
     const example = await storedWith(kind, bytes, { partBytes: 3_000 });

@@ -3,7 +3,6 @@
  * concurrent ranges.
  */
 import { randomBytes } from 'node:crypto';
-import { isMarkedAsUntransferable } from 'node:worker_threads';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
@@ -16,6 +15,7 @@ import {
   limitOf,
   memoryOf,
   memorySink,
+  movingSink,
   never,
   type StoredExample,
   SUM_KINDS,
@@ -186,20 +186,8 @@ describe('a large object among many', () => {
     async (kind) => {
       const example = await storedWith(kind, bytes, { partBytes: 3_000 });
       const sink = memorySink(bytes.length);
-      const write = (offset: number, piece: Uint8Array) => {
-        const written = sink.write(offset, piece.slice());
-        const { buffer } = piece;
-        // As the writer threads do.
-        if (
-          buffer instanceof ArrayBuffer &&
-          buffer.byteLength === piece.byteLength &&
-          !isMarkedAsUntransferable(buffer)
-        )
-          structuredClone(buffer, { transfer: [buffer] });
-        return written;
-      };
       const { store } = sending(example.store, RANGE_BYTES);
-      const downloaded = await download({ ...example, store }, { sink: { ...sink, write } });
+      const downloaded = await download({ ...example, store }, { sink: movingSink(sink) });
       expect(downloaded).toEqual({ by: kind, receivedBytes: bytes.length });
       expect(sink.bytes).toEqual(bytes);
     },

@@ -2,7 +2,9 @@
  * Shared by the tests of downloads and comparisons: objects with every kind of sum, a sink in memory, and
  * faulty stores.
  */
+
 import { createHash } from 'node:crypto';
+import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { Budget } from '../../base/budget.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -108,6 +110,20 @@ export function memorySink(sizeBytes: number): MemorySink {
     read: async (offset, into) => {
       into.set(bytes.subarray(offset, offset + into.length));
       return into;
+    },
+  };
+}
+
+/** Moves bytes to another thread, as the threads that write files do. */
+export function movingSink(sink: MemorySink): MemorySink {
+  return {
+    ...sink,
+    write(offset, piece) {
+      const written = sink.write(offset, piece.slice());
+      const { buffer } = piece;
+      const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === piece.byteLength;
+      if (isWhole && !isMarkedAsUntransferable(buffer)) structuredClone(buffer, { transfer: [buffer] });
+      return written;
     },
   };
 }

@@ -2,6 +2,7 @@
  * Fetches a large object, or a part of it, by concurrent ranges, or by stretches of many adjacent ranges in
  * one request each.
  */
+import { markAsUntransferable } from 'node:worker_threads';
 import { Budget } from '../../base/budget.ts';
 import type { LeasedMemory } from '../../base/leased-memory.ts';
 import { TaskSet } from '../../base/task-set.ts';
@@ -94,7 +95,12 @@ export async function fetchRanges(
     const permit = await room.acquire(1, signal);
     const lease = await memory.take(range.end - range.start, signal);
     const bytes = lease.bytes.subarray(0, range.end - range.start);
-    const read = () => source.read(range.start, bytes, signal);
+    const read = async () => {
+      const fetched = await source.read(range.start, bytes, signal);
+      // Several read them at once: none may move them to another thread.
+      if (fetched.buffer instanceof ArrayBuffer) markAsUntransferable(fetched.buffer);
+      return fetched;
+    };
     const piece: RangePiece = { range, bytes, signal, read, pass: next(range) };
     tasks.spawn(() =>
       work(piece).finally(() => {

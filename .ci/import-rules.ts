@@ -79,7 +79,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'app/library': ENGINE,
   '.ci': ['app/build', 'e2e'],
   bench: [...ENGINE, 'app/cli', 'app/build', 'app/fleet', 'e2e'],
-  e2e: [...ENGINE, 'app/cli', 'app/build', 'app/fleet', 'app/web'],
+  e2e: [...ENGINE, 'app/cli', 'app/build', 'app/fleet', 'app/library', 'app/web'],
 };
 
 /** Packages that only one folder may import. */

@@ -15,6 +15,7 @@ import { createRequire } from 'node:module';
 import { type BuildResult, build, type Plugin } from 'esbuild';
 import { lazyBuiltins } from './lazy-builtins.ts';
 import { moduleOptions, NATIVE_PACKAGES, sharedOptions } from './node-bundle.ts';
+import { originalFs } from './original-fs.ts';
 
 const TARGET = 'node22';
 const requireHere = createRequire(import.meta.url);
@@ -76,7 +77,7 @@ export async function bundleCommand(root: string, folder: string): Promise<reado
       define: { ...sharedOptions(root).define, 'import.meta.url': 'bundleUrl' },
       logOverride: { 'ambiguous-reexport': 'error' },
     }),
-    build({ ...single, entryPoints: WORKERS, plugins: [packagesApart()] }),
+    build({ ...single, entryPoints: WORKERS, plugins: [packagesApart(), originalFs(root)] }),
     build({ ...modules, entryPoints: APART, plugins: [...modules.plugins, namedExports()] }),
     build({ ...modules, entryPoints: HOST, plugins: [...modules.plugins, packagesApart()] }),
   ]);

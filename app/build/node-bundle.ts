@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { BuildOptions } from 'esbuild';
 import { loadGroups } from './load-groups.ts';
+import { originalFs } from './original-fs.ts';
 
 /** Native code cannot be bundled: these stay `dependencies` of the package. */
 export const NATIVE_PACKAGES = ['better-sqlite3', 'koffi'];
@@ -46,7 +47,7 @@ export function moduleOptions(root: string) {
     // Prefers a package's ES modules: named exports survive, and unused code is left out.
     mainFields: ['module', 'main'],
     chunkNames: '[name]-[hash]',
-    plugins: [loadGroups(root)],
+    plugins: [loadGroups(root), originalFs(root)],
     banner: { js: REQUIRE_BANNER },
     logOverride: { 'ambiguous-reexport': 'error' },
   } satisfies BuildOptions;

@@ -182,7 +182,7 @@ describe('a copy', () => {
 });
 
 describe('the built package', () => {
-  it('reads a repository without native modules, which Electron would have to rebuild', async () => {
+  it('reads a repository without native modules', async () => {
     const library = new URL('library.js', `file://${process.env.DRAY_TEST_COMMAND}`).href;
     const script = sandbox.path('read.mjs');
     writeFileSync(

@@ -18,29 +18,25 @@
  * - If a collection of garbage begins meanwhile, everything is done once more: only what it has condemned is
  *   sent again.
  */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { DrayError } from '../../../api/error.ts';
 import type { ImportDvcRequest, ImportSummary } from '../../../api/jobs/imports.ts';
 import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { checkAborted } from '../../../base/abort.ts';
-import { type Md5Table, openMd5Table } from '../../../index/md5-table.ts';
 import type { CommitHash } from '../../../model/entry.ts';
 import { leadsTo } from '../../../repository/leads-to.ts';
 import type { StoredRef } from '../../../repository/refs.ts';
-import { type OpenedRemote, openRepositoryAt, parseGivenUrl } from '../../session/opened-remote.ts';
-import { openRepositoryWriter, type RepositoryWriter } from '../../versions/repository-writer.ts';
 import type { Contents } from '../bring-contents.ts';
 import {
   type ImportedFile,
-  type ImportHistory,
   importedStateOf,
   importMessage,
   noteOfLeftOut,
-  openImportHistory,
   PARENTS_MAX,
 } from '../import-history.ts';
 import { ImportPasses } from '../import-passes.ts';
 import type { ImportProblem } from '../import-problem.ts';
+import { type ImportTarget, openImportTarget } from '../import-target.ts';
 import { createDvcContent } from './dvc-content.ts';
 import { createFolderLists, type DvcFile, type DvcState, stateOf } from './dvc-files.ts';
 import { loadYaml } from './dvc-outputs.ts';
@@ -62,29 +58,21 @@ export async function importDvc(context: JobContext, request: ImportDvcRequest):
     if (request.remote !== undefined || !(error instanceof DrayError)) throw error;
     if (error.code !== 'unsupported') throw error;
   });
-  const url = parseGivenUrl(context, request.to, context.directory);
-  await using remote = await openRepositoryAt(context, url, { create: true });
-  await using repository = await openRepositoryWriter(context, remote, {
+  await using target = await openImportTarget(context, {
+    to: request.to,
     command: 'import dvc',
-    creates: true,
+    trailer: TRAILER,
   });
-  using known = openMd5Table(join(repository.folder, 'md5.db'));
-  const history = await openImportHistory(repository, TRAILER);
-  const run: ImportRun = { context, request, plan, places, remote, repository, known, history };
-  return await new DvcImport(run).run();
+  return await new DvcImport({ ...target, context, request, plan, places }).run();
 }
 
 const TRAILER = 'DVC-Revision';
 
-interface ImportRun {
+interface ImportRun extends Omit<ImportTarget, typeof Symbol.asyncDispose> {
   readonly context: JobContext;
   readonly request: ImportDvcRequest;
   readonly plan: ImportPlan;
   readonly places: DvcPlaces;
-  readonly remote: OpenedRemote;
-  readonly repository: RepositoryWriter;
-  readonly known: Md5Table;
-  readonly history: ImportHistory;
 }
 
 /** What became of a step: the commits that stand for it. */

@@ -16,12 +16,10 @@
  * - What cannot be read is listed, the run ends with 4, and nothing is published. With `skipMissing` the
  *   commits leave it out, and their messages say so.
  */
-import { join } from 'node:path';
 import { DrayError } from '../../../api/error.ts';
 import type { ImportSummary, ImportVersionsRequest } from '../../../api/jobs/imports.ts';
 import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { checkAborted } from '../../../base/abort.ts';
-import { openMd5Table } from '../../../index/md5-table.ts';
 import { type KeyChange, type VersionStep, VersionTable } from '../../../index/version-table.ts';
 import { diffSorted } from '../../../model/diff-sorted.ts';
 import { type CommitHash, comparePaths, type Entry, type FileEntry } from '../../../model/entry.ts';
@@ -29,25 +27,14 @@ import { checkRefName } from '../../../repository/ref-name.ts';
 import type { StoredRef } from '../../../repository/refs.ts';
 import { checkStoresApart } from '../../places/places.ts';
 import { userAuthor } from '../../push/author.ts';
-import {
-  type OpenedRemote,
-  openRemoteAt,
-  openRepositoryAt,
-  parseGivenUrl,
-} from '../../session/opened-remote.ts';
+import { type OpenedRemote, openRemoteAt, parseGivenUrl } from '../../session/opened-remote.ts';
 import type { ContentSource } from '../../versions/content-writer.ts';
-import { openRepositoryWriter, type RepositoryWriter } from '../../versions/repository-writer.ts';
+import type { RepositoryWriter } from '../../versions/repository-writer.ts';
 import { type Contents, createContents } from '../bring-contents.ts';
-import {
-  type ImportedFile,
-  type ImportHistory,
-  importedStateOf,
-  importMessage,
-  noteOfLeftOut,
-  openImportHistory,
-} from '../import-history.ts';
+import { type ImportedFile, importedStateOf, importMessage, noteOfLeftOut } from '../import-history.ts';
 import { ImportPasses } from '../import-passes.ts';
 import { type ImportProblem, problemOf } from '../import-problem.ts';
+import { type ImportTarget, openImportTarget } from '../import-target.ts';
 import { fillVersionTable } from './fill-version-table.ts';
 import { isFilePath, KeyState } from './key-state.ts';
 
@@ -81,20 +68,19 @@ export async function importVersionsOf(
   if (count === 0)
     throw new DrayError('notFound', `There are no objects at ${address}.`, { data: { remote: address } });
   if (!keepsVersions) throw noVersions(address);
-  const url = parseGivenUrl(context, request.to, context.directory);
-  await using remote = await openRepositoryAt(context, url, { create: true });
-  // A later run would import the repository itself.
-  checkStoresApart([{ text: address }, source.store], [{ text: remote.store.address }, remote.store]);
-  await using repository = await openRepositoryWriter(context, remote, {
+  await using target = await openImportTarget(context, {
+    to: request.to,
     command: 'import folder-versions',
-    creates: true,
+    trailer: TRAILER,
+    // A later run would import the repository itself.
+    check: ({ store }) =>
+      checkStoresApart([{ text: address }, source.store], [{ text: store.address }, store]),
   });
-  using known = openMd5Table(join(repository.folder, 'md5.db'));
-  const history = await openImportHistory(repository, TRAILER);
+  const { known, remote, repository } = target;
   const name = `heads/${branch}`;
   const base = await baseOf(repository, name, address);
   const passes = new ImportPasses(context, repository, () => [remote, source]);
-  const run = { context, request, source, table, everyMs, repository, history, base, name, passes };
+  const run = { ...target, context, request, source, table, everyMs, base, name, passes };
   return await new VersionsImport(run, (pass) =>
     createContents<KeyChange>({
       repository,
@@ -129,14 +115,12 @@ async function baseOf(
   return { commit: tip.commit, untilMs };
 }
 
-interface Run {
+interface Run extends Pick<ImportTarget, 'history' | 'repository'> {
   readonly context: JobContext;
   readonly request: ImportVersionsRequest;
   readonly source: OpenedRemote;
   readonly table: VersionTable;
   readonly everyMs: number;
-  readonly repository: RepositoryWriter;
-  readonly history: ImportHistory;
   readonly base: Base | undefined;
   /** Of the branch's ref. */
   readonly name: string;

@@ -122,7 +122,8 @@ const VIEW: CommandView<ImportSummary> = {
       return;
     }
     const left = failed > 0 ? ` Left out ${formatPlural(failed, 'file')}.` : '';
-    if (result === 'upToDate') output.note(`Everything is in the repository already.${left}`);
+    if (result === 'upToDate')
+      output.note(failed > 0 ? `Nothing is new.${left}` : 'Everything is in the repository already.');
     else
       output.result(
         `${read} Wrote ${formatPlural(commits, 'commit')} and ${formatPlural(refs, 'branch or tag', 'branches and tags')}.${left}`,

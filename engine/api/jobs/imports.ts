@@ -47,7 +47,10 @@ export interface ImportSummary {
   readonly readBytes: number;
   readonly uploadedObjects: number;
   readonly uploadedBytes: number;
-  /** Files whose content is missing or damaged, or that cannot be imported, each counted once. */
+  /**
+   * Files whose content is missing or damaged, or that cannot be imported, each counted once. There may be
+   * more if an earlier import left files out and did not name all.
+   */
   readonly failed: number;
   /** Requests to both sides. */
   readonly requests: RequestTotals;

@@ -8,6 +8,7 @@ import { diffSorted } from '../../model/diff-sorted.ts';
 import { type CommitHash, comparePaths, type Entry, type FileEntry } from '../../model/entry.ts';
 import type { Manifest } from '../../repository/manifest/manifest.ts';
 import type { RepositoryWriter } from '../versions/repository-writer.ts';
+import { type LeftOutFiles, leftOutOf } from './left-out.ts';
 
 export interface ImportedFile extends KnownContent {
   readonly path: string;
@@ -17,14 +18,16 @@ export interface ImportedFile extends KnownContent {
 }
 
 export interface ImportedState {
-  /** The name of the state, such as a git commit. */
-  readonly id: string;
   readonly parents: readonly CommitHash[];
   readonly author: string;
   readonly message: string;
   readonly timeMs: number;
-  /** In order of their paths. */
-  readonly files: readonly ImportedFile[];
+}
+
+/** From the first parent to a state. Without `file`: the path is removed. */
+export interface ImportedChange {
+  readonly path: string;
+  readonly file?: ImportedFile | undefined;
 }
 
 /** A commit of an earlier import. */
@@ -33,6 +36,7 @@ export interface EarlierCommit {
   readonly parents: readonly CommitHash[];
   /** A ref whose history has it. */
   readonly ref: string;
+  readonly leftOut?: LeftOutFiles | undefined;
 }
 
 export interface ImportHistory {
@@ -42,7 +46,10 @@ export interface ImportHistory {
   entriesOf(hash: CommitHash): Promise<readonly Entry[]>;
   /** Whether the commit has exactly these files. */
   isSame(hash: CommitHash, files: readonly ImportedFile[]): Promise<boolean>;
-  write(state: ImportedState): Promise<CommitHash>;
+  /** @param files All, in order of their paths. */
+  write(state: ImportedState, files: readonly ImportedFile[]): Promise<CommitHash>;
+  /** The same, at a cost proportional to the changes. @param changes In order of their paths. */
+  writeChanges(state: ImportedState, changes: readonly ImportedChange[]): Promise<CommitHash>;
 }
 
 const MESSAGE_MAX = 60_000;
@@ -73,19 +80,10 @@ export function importMessage({ id, note, text, trailer }: ImportMessage): strin
   return [body, note, `${trailer}: ${id}`].filter(Boolean).join('\n\n');
 }
 
-const NAMED_MAX = 20;
-
-/** @param because Completes the sentence. */
-export function noteOfLeftOut(leftOut: readonly string[], because: string): string | undefined {
-  if (leftOut.length === 0) return undefined;
-  const named = leftOut.slice(0, NAMED_MAX).map((path) => JSON.stringify(path));
-  const more = leftOut.length > NAMED_MAX ? `, and ${leftOut.length - NAMED_MAX} more` : '';
-  return `Left out, ${because}: ${named.join(', ')}${more}.`;
-}
-
 interface InMemory {
   readonly manifest: Manifest;
-  readonly entries: readonly Entry[];
+  /** Absent: not read, because only changes were written. */
+  readonly entries?: readonly Entry[];
 }
 
 export async function openImportHistory(
@@ -98,53 +96,73 @@ export async function openImportHistory(
     inMemory.delete(hash);
     inMemory.set(hash, state);
     for (const oldest of inMemory.keys()) if (inMemory.size > COMMITS_IN_MEMORY) inMemory.delete(oldest);
-    return state;
   };
-  const load = async (hash: CommitHash): Promise<InMemory> => {
-    const found = inMemory.get(hash);
+  const manifestOf = async (hash: CommitHash) =>
+    inMemory.get(hash)?.manifest ?? (await repository.readCommit(hash)).manifest;
+  const entriesOf = async (hash: CommitHash) => {
+    const found = inMemory.get(hash)?.entries;
     if (found) return found;
     const commit = await repository.readCommit(hash);
     const entries: Entry[] = [];
     for await (const batch of repository.readEntries(commit)) entries.push(...batch);
-    return keep(hash, { manifest: commit.manifest, entries });
+    keep(hash, { manifest: commit.manifest, entries });
+    return entries;
+  };
+  const store = async (
+    { author, message, parents, timeMs }: ImportedState,
+    changes: readonly ImportedChange[],
+  ) => {
+    const [first] = parents;
+    const time = timeOf(timeMs);
+    const mtimeNs = BigInt(time.getTime()) * 1_000_000n;
+    const entries = changes.map(({ file, path }) => ({
+      path,
+      ...(file ? { entry: toEntry(repository, file, mtimeNs) } : {}),
+    }));
+    const { commit, hash } = await repository.writeCommit({
+      base: first === undefined ? undefined : await manifestOf(first),
+      changes: [entries],
+      parents: parents.slice(0, PARENTS_MAX),
+      author: author.slice(0, AUTHOR_MAX).toWellFormed(),
+      message,
+      time: time.toISOString(),
+    });
+    return { entries, hash, manifest: commit.manifest };
   };
   return {
     earlier: (id) => byId.get(id),
     isEarlier: (hash) => byHash.get(hash),
-    entriesOf: async (hash) => (await load(hash)).entries,
+    entriesOf,
     async isSame(hash, files) {
-      const { entries } = await load(hash);
+      const entries = await entriesOf(hash);
       return entries.length === files.length && entries.every((entry, at) => isSameFile(entry, files[at]!));
     },
-    async write({ author, files, id: _, message, parents, timeMs }) {
-      const [first] = parents;
-      const base = first === undefined ? undefined : await load(first);
-      const isTime = Number.isFinite(timeMs) && Math.abs(timeMs) < 8.64e15;
-      const time = new Date(isTime ? timeMs : 0);
-      const mtimeNs = BigInt(time.getTime()) * 1_000_000n;
-      const entries: Entry[] = [];
-      const changes = [];
-      for (const { left, path, right } of diffSorted(base?.entries ?? [], files, () => false)) {
-        if (left && right && isSameFile(left, right)) {
-          entries.push(left);
-          continue;
-        }
-        const entry = right && toEntry(repository, right, mtimeNs);
-        if (entry) entries.push(entry);
-        changes.push({ path, ...(entry ? { entry } : {}) });
-      }
-      const { commit, hash } = await repository.writeCommit({
-        base: base?.manifest,
-        changes: [changes],
-        parents: parents.slice(0, PARENTS_MAX),
-        author: author.slice(0, AUTHOR_MAX).toWellFormed(),
-        message,
-        time: time.toISOString(),
-      });
-      keep(hash, { manifest: commit.manifest, entries });
+    async write(state, files) {
+      const [first] = state.parents;
+      const base = first === undefined ? [] : await entriesOf(first);
+      const changes: ImportedChange[] = [...diffSorted(base, files, isSameFile)].map(({ path, right }) => ({
+        path,
+        file: right,
+      }));
+      const { entries, hash, manifest } = await store(state, changes);
+      const merged = [...diffSorted(base, entries, () => false)].flatMap(({ left, right }) =>
+        right ? (right.entry ?? []) : left!,
+      );
+      keep(hash, { manifest, entries: merged });
+      return hash;
+    },
+    async writeChanges(state, changes) {
+      const { hash, manifest } = await store(state, changes);
+      keep(hash, { manifest });
       return hash;
     },
   };
+}
+
+/** Git's dates may be any number. */
+function timeOf(timeMs: number): Date {
+  const isTime = Number.isFinite(timeMs) && Math.abs(timeMs) < 8.64e15;
+  return new Date(isTime ? timeMs : 0);
 }
 
 function toEntry(
@@ -173,9 +191,10 @@ async function findEarlier(repository: RepositoryWriter, trailer: StateTrailer) 
       seen.add(hash);
       const { message, parents } = await repository.readCommit(hash);
       open.push(...parents);
-      const earlier = { hash, parents, ref: ref.name };
-      byHash.set(hash, earlier);
       const id = importedStateOf(message, trailer);
+      const leftOut = id === undefined ? undefined : leftOutOf(message);
+      const earlier = { hash, parents, ref: ref.name, leftOut };
+      byHash.set(hash, earlier);
       if (id !== undefined && !byId.has(id)) byId.set(id, earlier);
     }
   }

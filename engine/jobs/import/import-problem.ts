@@ -1,5 +1,6 @@
 /** What cannot be imported. */
 import { type ErrorCode, toDrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
 
 export interface ImportProblem {
   readonly path: string;
@@ -13,4 +14,9 @@ export function problemOf(path: string, error: unknown): ImportProblem {
   const isOfFile = code === 'notFound' || code === 'damaged' || code === 'unsupported';
   if (isOfFile || data.reason === 'archived') return { path, code, message };
   throw error;
+}
+
+export function emitProblems({ emit }: JobContext, problems: Iterable<ImportProblem>): void {
+  for (const { code, message, path } of problems)
+    emit({ type: 'fileFailed', path, error: { code, message, retry: 'no', data: { path } } });
 }

@@ -1,4 +1,4 @@
-/** The repository that an import writes to, with what this machine and its commits tell of earlier imports. */
+/** The repository that an import writes to, and what is known of earlier imports to it. */
 import { join } from 'node:path';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import { type Md5Table, openMd5Table } from '../../index/md5-table.ts';

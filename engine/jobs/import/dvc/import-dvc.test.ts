@@ -140,6 +140,44 @@ describe('an import of a DVC project', () => {
     expect(textIn(await cloned(), 'good')).toBe('good');
   });
 
+  it('names again what an earlier import left out, and writes no second commit for the same state', async () => {
+    project.write('good.dvc', dvcFile('good', project.store('good')));
+    for (const name of ['gone', 'lost']) project.write(`${name}.dvc`, dvcFile(name, md5Of(name)));
+    project.commit('Two are missing');
+    await run({ allCommits: true, skipMissing: true });
+    project.write('code.py', 'no data');
+    project.commit('Only code');
+    project.write('code.py', 'still no data');
+    project.commit('Only code again');
+    for (const skipMissing of [false, true]) {
+      const at = context();
+      const again = await run({ allCommits: true, skipMissing }, at);
+      expect(again).toMatchObject({ result: 'upToDate', failed: 2, commits: 0 });
+      const failed = eventsOf(at, 'fileFailed').map(({ error, path }) => [path, error.message]);
+      expect(failed).toEqual(
+        ['gone', 'lost'].map((path) => [path, expect.stringContaining('an earlier import left it out')]),
+      );
+    }
+    expect(await history()).toHaveLength(1);
+    project.remove('lost.dvc');
+    project.remove('gone.dvc');
+    project.write('new.dvc', dvcFile('new', project.store('new')));
+    project.commit('Nothing is missing');
+    expect(await run({ allCommits: true })).toMatchObject({ result: 'imported', failed: 2, commits: 1 });
+  });
+
+  it('says how many files an earlier import left out, if its message does not name all', async () => {
+    for (let at = 0; at < 25; at += 1) project.write(`${at}.dvc`, dvcFile(`${at}`, md5Of(`${at}`)));
+    project.write('good.dvc', dvcFile('good', project.store('good')));
+    project.commit('25 are missing');
+    await run({ allCommits: true, skipMissing: true });
+    const at = context();
+    expect(await run({ allCommits: true }, at)).toMatchObject({ result: 'upToDate', failed: 25 });
+    expect(eventsOf(at, 'fileFailed')).toHaveLength(20);
+    const warnings = eventsOf(at, 'warning').filter(({ warning }) => warning === 'leftOutBefore');
+    expect(warnings).toMatchObject([{ message: expect.stringContaining('left 5 more files out') }]);
+  });
+
   it('reads each output from its own remote, and what is not pushed from the cache', async () => {
     const own = { hash: 'md5', remote: 'other' };
     project.write('o.dvc', dvcFile('o', project.store('of other', { at: 'other' }), own));

@@ -28,15 +28,16 @@ import { leadsTo } from '../../../repository/leads-to.ts';
 import type { StoredRef } from '../../../repository/refs.ts';
 import type { Contents } from '../bring-contents.ts';
 import {
+  type EarlierCommit,
   type ImportedFile,
   importedStateOf,
   importMessage,
-  noteOfLeftOut,
   PARENTS_MAX,
 } from '../import-history.ts';
 import { ImportPasses } from '../import-passes.ts';
-import type { ImportProblem } from '../import-problem.ts';
+import { emitProblems, type ImportProblem } from '../import-problem.ts';
 import { type ImportTarget, openImportTarget } from '../import-target.ts';
+import { type EarlierLeftOut, earlierLeftOut, noteOfLeftOut } from '../left-out.ts';
 import { createDvcContent } from './dvc-content.ts';
 import { createFolderLists, type DvcFile, type DvcState, stateOf } from './dvc-files.ts';
 import { loadYaml } from './dvc-outputs.ts';
@@ -78,6 +79,14 @@ interface ImportRun extends Omit<ImportTarget, typeof Symbol.asyncDispose> {
 /** What became of a step: the commits that stand for it. */
 type Mapped = Map<string, readonly CommitHash[]>;
 
+interface Bringing {
+  readonly content: Contents<DvcFile>;
+  /** Fingerprints of the states that were brought. */
+  readonly seen: Set<string>;
+  /** By the steps that keep a commit of an earlier import. */
+  readonly kept: Map<string, string>;
+}
+
 class DvcImport {
   readonly #run: ImportRun;
   readonly #problems = new Map<string, ImportProblem>();
@@ -85,6 +94,7 @@ class DvcImport {
   #mapped: Mapped = new Map();
   #content: Contents<DvcFile> | undefined;
   readonly #passes: ImportPasses;
+  #earlier: EarlierLeftOut | undefined;
   #states = 0;
   #commits = 0;
   #refs = 0;
@@ -99,8 +109,8 @@ class DvcImport {
   async run(): Promise<ImportSummary> {
     const { context, plan, request } = this.#run;
     await this.#store();
-    for (const { code, message, path } of this.#problems.values())
-      context.emit({ type: 'fileFailed', path, error: { code, message, retry: 'no', data: { path } } });
+    this.#earlier = earlierLeftOut(context, this.#earlierCommits());
+    emitProblems(context, [...this.#problems.values(), ...this.#earlier.problems]);
     if (this.#problems.size > 0 && !request.skipMissing) return this.#summary('refused');
     context.emit({ type: 'phase', phase: 'commit' });
     if (!plan.isAlone) await this.#writeHistory();
@@ -117,12 +127,36 @@ class DvcImport {
       const { signal } = context;
       const content = createDvcContent({ places, repository, content: writer, known, signal, onFile });
       this.#content = content;
-      const seen = new Set<string>();
-      for (const step of plan.steps) await this.#bring(step, content, seen);
+      const bringing = { content, seen: new Set<string>(), kept: await this.#keptFingerprints() };
+      for (const step of plan.steps) await this.#bring(step, bringing);
     });
   }
 
-  async #bring({ id, readTree }: ImportStep, content: Contents<DvcFile>, seen: Set<string>): Promise<void> {
+  /** Commits of earlier imports that stand for steps of this one. */
+  *#earlierCommits(): Generator<EarlierCommit> {
+    const { history, plan } = this.#run;
+    if (plan.isAlone) return;
+    for (const { id, readTree } of plan.steps) {
+      const earlier = readTree && history.earlier(id);
+      if (earlier) yield earlier;
+    }
+  }
+
+  /** The fingerprints of earlier states that a new one follows, which then may be the same state. */
+  async #keptFingerprints(): Promise<Map<string, string>> {
+    const { history, plan } = this.#run;
+    const kept = new Map<string, string>();
+    if (plan.isAlone) return kept;
+    const isEarlier = ({ id, readTree }: ImportStep) => readTree && history.earlier(id) !== undefined;
+    const followed = new Set(plan.steps.filter((step) => !isEarlier(step)).flatMap(({ parents }) => parents));
+    for (const step of plan.steps)
+      if (isEarlier(step) && followed.has(step.id))
+        kept.set(step.id, treeFingerprint(await step.readTree!()));
+    return kept;
+  }
+
+  async #bring(step: ImportStep, { content, kept, seen }: Bringing): Promise<void> {
+    const { id, readTree } = step;
     if (!readTree) return;
     const { context, history, plan } = this.#run;
     checkAborted(context.signal);
@@ -130,6 +164,10 @@ class DvcImport {
     if (!plan.isAlone && history.earlier(id)) return;
     const tree = await readTree();
     const fingerprint = treeFingerprint(tree);
+    if (isLikeParent(step, fingerprint, kept)) {
+      kept.set(id, fingerprint);
+      return;
+    }
     if (seen.has(fingerprint)) return;
     seen.add(fingerprint);
     const { files, problems } = await stateOf(await readOutputs(tree), this.#lists, context.signal);
@@ -142,7 +180,7 @@ class DvcImport {
   async #writeHistory(): Promise<void> {
     const { context, history, plan } = this.#run;
     this.#mapped = new Map();
-    const fingerprints = new Map<string, string>();
+    const fingerprints = await this.#keptFingerprints();
     for (const step of plan.steps) {
       checkAborted(context.signal);
       const parents = [...new Set(step.parents.flatMap((parent) => this.#mapped.get(parent) ?? []))];
@@ -154,9 +192,8 @@ class DvcImport {
       const tree = await step.readTree();
       const fingerprint = treeFingerprint(tree);
       fingerprints.set(step.id, fingerprint);
-      const [only] = step.parents;
-      const isSame = step.parents.length === 1 && fingerprints.get(only!) === fingerprint;
-      if (isSame && parents.length === 1) this.#mapped.set(step.id, parents);
+      if (isLikeParent(step, fingerprint, fingerprints) && parents.length === 1)
+        this.#mapped.set(step.id, parents);
       else this.#mapped.set(step.id, await this.#writeStep(step, parents));
     }
   }
@@ -173,7 +210,7 @@ class DvcImport {
     const { author, id, timeMs } = step;
     if (parents.length > PARENTS_MAX) this.#warnOfParents(id, parents.length);
     const message = importMessage({ text: step.message, trailer: TRAILER, id, note: noteOf(leftOut) });
-    return [await history.write({ id, author, timeMs, message, parents, files })];
+    return [await history.write({ author, timeMs, message, parents }, files)];
   }
 
   async #filesOf(step: ImportStep) {
@@ -239,7 +276,7 @@ class DvcImport {
     this.#commits += 1;
     const { author, id, timeMs } = step;
     const message = importMessage({ text: step.message, trailer: TRAILER, id, note: noteOf(leftOut) });
-    return history.write({ id, author, timeMs, message, parents: tip ? [tip.commit] : [], files });
+    return history.write({ author, timeMs, message, parents: tip ? [tip.commit] : [] }, files);
   }
 
   async #commitOf(
@@ -271,10 +308,19 @@ class DvcImport {
       states: this.#states,
       commits: this.#commits,
       refs: this.#refs,
-      failed: this.#problems.size,
+      failed: this.#problems.size + (this.#earlier?.count ?? 0),
       ...this.#passes.sums(),
     };
   }
+}
+
+/** Whether a step's state is that of its only parent, so that it becomes no commit. */
+function isLikeParent(
+  { parents }: ImportStep,
+  fingerprint: string,
+  known: ReadonlyMap<string, string>,
+): boolean {
+  return parents.length === 1 && known.get(parents[0]!) === fingerprint;
 }
 
 function noteOf(leftOut: readonly string[]): string | undefined {

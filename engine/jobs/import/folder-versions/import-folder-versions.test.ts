@@ -14,7 +14,7 @@ import { readCommit } from '../../../repository/commit.ts';
 import { readEntries } from '../../../repository/manifest/read-entries.ts';
 import { readRef } from '../../../repository/refs.ts';
 import { createAdaptiveLimit } from '../../../transfer/limit/adaptive-limit.ts';
-import { createSandbox, testContext } from '../../session/job.fixture.ts';
+import { createSandbox, eventsOf, testContext } from '../../session/job.fixture.ts';
 import { importVersionsOf } from './import-folder-versions.ts';
 
 interface Event {
@@ -185,5 +185,27 @@ describe('an import of versions', () => {
       }),
       { numRuns: runBudget({ short: 40, long: 2_000 }) },
     );
+  });
+
+  it('names again what an earlier import left out, also where no commit changed', async () => {
+    using sandbox = createSandbox();
+    const { remote } = bucketOf(
+      ['good', '.dray/config', 'later'].map((path, day) => ({
+        path,
+        content: path,
+        atMs: Date.UTC(2026, 0, 1 + day),
+        backMs: 0,
+      })),
+    );
+    const run = async (skipMissing: boolean) => {
+      const context = testContext(sandbox.folder, { environment: { DRAY_CACHE: sandbox.path('cache') } });
+      const request = { source: 'unused', to: 'repository', everyMs: HOUR, skipMissing };
+      const { commits, failed, result } = await importVersionsOf(context, request, remote);
+      return { commits, failed, result, named: eventsOf(context, 'fileFailed').map(({ path }) => path) };
+    };
+    const named = ['.dray/config'];
+    expect(await run(true)).toEqual({ commits: 2, failed: 1, result: 'imported', named });
+    expect(await run(false)).toEqual({ commits: 0, failed: 1, result: 'upToDate', named });
+    expect(await run(true)).toEqual({ commits: 0, failed: 1, result: 'upToDate', named });
   });
 });

@@ -21,7 +21,6 @@ import type { ImportSummary, ImportVersionsRequest } from '../../../api/jobs/imp
 import type { JobContext } from '../../../api/jobs/jobs.ts';
 import { checkAborted } from '../../../base/abort.ts';
 import { type KeyChange, type VersionStep, VersionTable } from '../../../index/version-table.ts';
-import { diffSorted } from '../../../model/diff-sorted.ts';
 import { type CommitHash, comparePaths, type Entry, type FileEntry } from '../../../model/entry.ts';
 import { checkRefName } from '../../../repository/ref-name.ts';
 import type { StoredRef } from '../../../repository/refs.ts';
@@ -31,12 +30,20 @@ import { type OpenedRemote, openRemoteAt, parseGivenUrl } from '../../session/op
 import type { ContentSource } from '../../versions/content-writer.ts';
 import type { RepositoryWriter } from '../../versions/repository-writer.ts';
 import { type Contents, createContents } from '../bring-contents.ts';
-import { type ImportedFile, importedStateOf, importMessage, noteOfLeftOut } from '../import-history.ts';
+import {
+  type EarlierCommit,
+  type ImportedChange,
+  type ImportedFile,
+  importedStateOf,
+  importMessage,
+} from '../import-history.ts';
 import { ImportPasses } from '../import-passes.ts';
-import { type ImportProblem, problemOf } from '../import-problem.ts';
+import { emitProblems, type ImportProblem, problemOf } from '../import-problem.ts';
 import { type ImportTarget, openImportTarget } from '../import-target.ts';
+import { type EarlierLeftOut, earlierLeftOut, noteOfLeftOut } from '../left-out.ts';
 import { fillVersionTable } from './fill-version-table.ts';
 import { isFilePath, KeyState } from './key-state.ts';
+import { ShownFiles } from './shown-files.ts';
 
 /** S3's times are whole seconds. So the last second of an earlier import may have later versions. */
 const TIME_UNIT_MS = 1_000;
@@ -134,6 +141,7 @@ class VersionsImport {
   readonly #openContents: OpenContents;
   readonly #problems = new Map<string, ImportProblem>();
   #contents: Contents<KeyChange> | undefined;
+  #earlier: EarlierLeftOut | undefined;
   #states = 0;
   #commits = 0;
 
@@ -145,8 +153,8 @@ class VersionsImport {
   async run(): Promise<ImportSummary> {
     const { context, name, passes, repository, request } = this.#run;
     await this.#store();
-    for (const { code, message, path } of this.#problems.values())
-      context.emit({ type: 'fileFailed', path, error: { code, message, retry: 'no', data: { path } } });
+    this.#earlier = earlierLeftOut(context, this.#earlierCommits());
+    emitProblems(context, [...this.#problems.values(), ...this.#earlier.problems]);
     if (this.#problems.size > 0 && !request.skipMissing) return this.#summary('refused', 0);
     context.emit({ type: 'phase', phase: 'commit' });
     const { before, commit } = await repository.publish(name, async (tip) => {
@@ -184,6 +192,16 @@ class VersionsImport {
           this.#problems.set(`${problem.path}\n${problem.message}`, problem);
       }
     });
+  }
+
+  /** Of this place, the newest first. */
+  *#earlierCommits(): Generator<EarlierCommit> {
+    const { base, history } = this.#run;
+    for (let hash = base?.commit; hash; ) {
+      const earlier = history.isEarlier(hash);
+      if (earlier) yield earlier;
+      hash = earlier?.parents[0];
+    }
   }
 
   async #openState(): Promise<KeyState> {
@@ -224,62 +242,69 @@ class VersionsImport {
 
   /** @returns The last commit. */
   async #writeHistory(): Promise<CommitHash> {
-    const { base, context, history, source } = this.#run;
+    const { base, context, history } = this.#run;
     this.#commits = 0;
     let last = base?.commit;
-    let files: readonly ImportedFile[] = last ? (await history.entriesOf(last)).flatMap(fileOf) : [];
     const state = await this.#openState();
+    const files = new ShownFiles(last ? (await history.entriesOf(last)).flatMap(fileOf) : [], state);
+    /** Since the last commit. */
+    let leftOut: string[] = [];
     for (const { changes, lastMs } of this.#steps(state)) {
       checkAborted(context.signal);
-      const leftOut: string[] = [];
-      files = this.#merge(files, changes, leftOut);
-      // A key that others lie below, as in a folder, is no file as long as they do.
-      const shown = files.filter(({ path }) => !state.isFolder(path));
+      const found = changes.map((change) => this.#fileOf(change, leftOut));
+      const shown = files.apply(found);
       leftOut.push(...state.problems().map(({ path }) => path));
-      if (last && (await history.isSame(last, shown))) continue;
-      if (!last && shown.length === 0 && leftOut.length === 0) continue;
-      const time = new Date(lastMs).toISOString();
-      const { address } = source.store;
-      const message = importMessage({
-        text: `State of ${address} at ${time}`,
-        trailer: TRAILER,
-        id: `${address} ${time}`,
-        note: noteOfLeftOut(leftOut, 'because it could not be read'),
-      });
-      const author = userAuthor(context);
-      const parents = last ? [last] : [];
-      last = await history.write({ id: time, author, timeMs: lastMs, message, parents, files: shown });
-      this.#commits += 1;
+      if (shown.length === 0 && (last || leftOut.length === 0)) continue;
+      last = await this.#write(last, { lastMs, leftOut, shown });
+      leftOut = [];
     }
     // A bucket in which every key was deleted before the first span ended.
-    if (!last) throw new DrayError('notFound', `No version at ${source.store.address} can be imported.`);
+    if (!last)
+      throw new DrayError('notFound', `No version at ${this.#run.source.store.address} can be imported.`);
     return last;
   }
 
-  #merge(
-    files: readonly ImportedFile[],
-    changes: readonly KeyChange[],
-    leftOut: string[],
-  ): readonly ImportedFile[] {
-    const merged: ImportedFile[] = [];
-    for (const { left, right: change } of diffSorted(files, changes, () => false)) {
-      if (!change) merged.push(left!);
-      else if (change.content && isFilePath(change.path)) {
-        const found = this.#contents!.find(change);
-        const mtimeNs = BigInt(change.modifiedMs) * 1_000_000n;
-        if (found) merged.push({ ...found, path: change.path, executable: false, mtimeNs });
-        else leftOut.push(change.path);
-      }
+  #write(
+    last: CommitHash | undefined,
+    {
+      lastMs,
+      leftOut,
+      shown,
+    }: { lastMs: number; leftOut: readonly string[]; shown: readonly ImportedChange[] },
+  ): Promise<CommitHash> {
+    const { context, history, source } = this.#run;
+    const time = new Date(lastMs).toISOString();
+    const { address } = source.store;
+    const message = importMessage({
+      text: `State of ${address} at ${time}`,
+      trailer: TRAILER,
+      id: `${address} ${time}`,
+      note: noteOfLeftOut([...new Set(leftOut)], 'because it could not be read'),
+    });
+    const state = { author: userAuthor(context), timeMs: lastMs, message, parents: last ? [last] : [] };
+    this.#commits += 1;
+    return history.writeChanges(state, shown);
+  }
+
+  #fileOf(change: KeyChange, leftOut: string[]): ImportedChange {
+    const { content, modifiedMs, path } = change;
+    if (!content || !isFilePath(path)) return { path };
+    const found = this.#contents!.find(change);
+    if (found) {
+      const mtimeNs = BigInt(modifiedMs) * 1_000_000n;
+      return { path, file: { ...found, path, executable: false, mtimeNs } };
     }
     // What could not be brought was listed before any commit was written.
-    if (leftOut.length > 0 && !this.#run.request.skipMissing)
-      throw new DrayError('internal', `${leftOut[0]} was not brought, and nothing was recorded.`);
-    return merged;
+    if (!this.#run.request.skipMissing)
+      throw new DrayError('internal', `${path} was not brought, and nothing was recorded.`);
+    leftOut.push(path);
+    return { path };
   }
 
   #summary(result: ImportSummary['result'], refs: number): ImportSummary {
     const { passes } = this.#run;
-    const [states, commits, failed] = [this.#states, this.#commits, this.#problems.size];
+    const failed = this.#problems.size + (this.#earlier?.count ?? 0);
+    const [states, commits] = [this.#states, this.#commits];
     return { result, states, commits, refs, failed, ...passes.sums() };
   }
 }

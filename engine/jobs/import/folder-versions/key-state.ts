@@ -41,7 +41,7 @@ export class KeyState {
       else this.#delete(path);
     }
     for (const { path } of changes)
-      for (const each of [path, ...foldersOf(path)])
+      for (const each of [path, ...foldersOfKey(path)])
         if (this.#files.has(each) && this.isFolder(each))
           this.#problems.push(problem(each, 'other keys lie below it, as in a folder'));
   }
@@ -98,7 +98,7 @@ export class KeyState {
   }
 
   #count(path: string, by: 1 | -1): void {
-    for (const folder of foldersOf(path)) {
+    for (const folder of foldersOfKey(path)) {
       const below = (this.#folders.get(folder) ?? 0) + by;
       if (below > 0) this.#folders.set(folder, below);
       else this.#folders.delete(folder);
@@ -111,7 +111,7 @@ function isMarker(path: string): boolean {
   return path === '' || path.endsWith('/');
 }
 
-function* foldersOf(path: string): Generator<string> {
+export function* foldersOfKey(path: string): Generator<string> {
   for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) yield path.slice(0, at);
 }
 

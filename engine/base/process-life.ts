@@ -10,15 +10,16 @@ export interface ProcessLife {
   readonly startTicks: string;
 }
 
-/** The index of a field of `/proc/PID/stat`, counted after the name, which may contain spaces. */
+/** Indexes of fields of `/proc/PID/stat`, counted after the name, which may contain spaces. See proc(5). */
+const STATE_FIELD = 3 - 3;
+const THREADS_FIELD = 20 - 3;
 const START_FIELD = 22 - 3;
 
-/** Undefined outside Linux, and when no such process exists. See proc(5). */
+/** Undefined outside Linux, and when no such process exists. */
 export function lifeOf(pid: number): ProcessLife | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_FIELD];
+    const startTicks = fieldsOf(pid)[START_FIELD];
     const numbering = `${bootId()} ${readlinkSync('/proc/self/ns/pid')}`;
     return startTicks === undefined ? undefined : { numbering, startTicks };
   } catch {
@@ -30,13 +31,30 @@ export function bootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 }
 
+function fieldsOf(pid: number): readonly string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** A killed process is alive until its last thread has ended, because that may still write. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
     // EPERM: the process is alive and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+  return !isZombie(pid);
+}
+
+/** It has ended and its parent has not taken notice, which the first process of a container may never do. */
+function isZombie(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    const fields = fieldsOf(pid);
+    return fields[STATE_FIELD] === 'Z' && Number(fields[THREADS_FIELD]) <= 1;
+  } catch {
+    return false;
   }
 }
 

@@ -9,17 +9,17 @@ import { compileScope } from '../../model/scope.ts';
 import { baseMark, ensureBase } from '../session/base-commit.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
-import { removePaths } from '../working-copy/apply-changes.ts';
+import { lstatIfThere, removePaths } from '../working-copy/apply-changes.ts';
 import { hashFiles, undecidedFiles } from '../working-copy/hash-files.ts';
 import { refreshIndex, reportProblems } from '../working-copy/refresh-index.ts';
-import { type Only, type ScopeRun, withScope } from './scope-run.ts';
+import { addDone, type Only, type ScopeRun, withScope } from './scope-run.ts';
 
 /** @returns False if a file could not be removed */
 export async function narrowScope(run: ScopeRun, only: readonly string[]): Promise<boolean> {
   const { remote, session, words } = run;
   const { index, remoteName } = session;
   const leaving = wholeOf(session);
-  const { entering, leaving: left } = session.state.scope ?? {};
+  const { entering, leaving: unremoved } = session.state.scope ?? {};
   session.state = withScope(session.state, leaving);
   if (remote) {
     const link = await linkRepository(session, remote.store, session.state.branch);
@@ -27,7 +27,7 @@ export async function narrowScope(run: ScopeRun, only: readonly string[]): Promi
   }
   const problems = reportProblems(session, (await refreshIndex(session)).problems);
   await hashFiles(session, undecidedFiles(session));
-  const { bytes, rows, unchanged } = findLeaving(session, only, { goesOn: left !== undefined });
+  const { bytes, rows, unchanged } = findLeaving(session, only, { goesOn: unremoved !== undefined });
   const commit = session.state.bases[remoteName] as CommitHash | undefined;
   index.settings.base = undefined;
   session.saveState(withScope(session.state, only, { entering, leaving: [...(leaving ?? [])] }));
@@ -38,19 +38,28 @@ export async function narrowScope(run: ScopeRun, only: readonly string[]): Promi
       index.files.setAbsent(path);
     }
   });
-  const { done } = run;
-  run.done = {
-    ...done,
-    removed: done.removed + unchanged.length - failed,
-    freedBytes: done.freedBytes + bytes,
-    failed: done.failed + problems + failed,
-  };
+  const left = failed > 0 ? leftOf(session, unchanged) : { files: 0, bytes: 0 };
+  addDone(run, {
+    removed: withoutFolders(unchanged).length - left.files,
+    freedBytes: bytes - left.bytes,
+    failed: problems + failed,
+  });
   if (failed > 0) return false;
   session.state = withScope(session.state, only, { entering });
   const { repository } = session.config.remotes[remoteName]!;
   if (repository !== undefined) index.settings.base = baseMark(session, repository, commit);
   session.saveState(session.state);
   return true;
+}
+
+/** The paths without those of empty folders. */
+export function withoutFolders(paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => !path.endsWith('/'));
+}
+
+function leftOf({ workspace }: Session, paths: readonly string[]) {
+  const stats = withoutFolders(paths).flatMap((path) => lstatIfThere(workspace.root, path) ?? []);
+  return { files: stats.length, bytes: stats.reduce((sum, { size }) => sum + size, 0) };
 }
 
 /** What the workspace holds now, with what an earlier run was removing. */

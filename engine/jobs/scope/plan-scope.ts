@@ -14,7 +14,7 @@ import { scopeOf } from '../session/workspace-scope.ts';
 import { lstatIfThere } from '../working-copy/apply-changes.ts';
 import { hashFiles, undecidedFiles } from '../working-copy/hash-files.ts';
 import { refreshIndex } from '../working-copy/refresh-index.ts';
-import { findLeaving, wholeOf } from './narrow-scope.ts';
+import { findLeaving, wholeOf, withoutFolders } from './narrow-scope.ts';
 import { checkChange, type Only, reachesBeyond, union, withScope } from './scope-run.ts';
 import { watchUnmatched } from './unmatched-patterns.ts';
 
@@ -86,9 +86,8 @@ async function planLeaving(
   await refreshIndex(session);
   await hashFiles(session, undecidedFiles(session));
   const { bytes, unchanged, unpushed } = findLeaving(session, only, { goesOn: false });
-  const paths = unchanged.filter((path) => !path.endsWith('/'));
   return {
-    removed: paths.length,
+    removed: withoutFolders(unchanged).length,
     freedBytes: bytes,
     unpushed: { count: unpushed.length, paths: unpushed.slice(0, NAMED_MAX) },
   };

@@ -1,5 +1,5 @@
 /** What a collection, a repair and a check do in and with a workspace that holds a part. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { collectGarbage } from '../collect/collect.ts';
 import { readCommitted } from '../history/read-committed.ts';
@@ -11,7 +11,7 @@ import { initWorkspace } from '../remotes/init.ts';
 import { repair } from '../repair/repair.ts';
 import { forget } from '../retention/forget.ts';
 import { keysBelow } from '../session/damage.fixture.ts';
-import { createSandbox, type Sandbox, testContext } from '../session/job.fixture.ts';
+import { asNobody, createSandbox, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { status } from '../working-copy/status.ts';
 import { scope } from './scope.ts';
 
@@ -87,6 +87,25 @@ describe('A workspace that holds a part', () => {
     await pull(testContext(whole), {});
     expect(readFileSync(`${whole}/a/new`, 'utf8')).toBe('new');
     expect(await verified(whole)).toMatchObject(WHOLE);
+  });
+
+  it('counts what left alone when a folder here is closed, and goes on when it is open', async () => {
+    await clonePart('a', 'b');
+    await asNobody(sandbox, async () => {
+      const only = { action: 'only', patterns: ['c'] } as const;
+      chmodSync(`${part}/a`, 0o500);
+      const left = ['a/1', 'a/2'];
+      expect(await scope(testContext(part), only)).toMatchObject({
+        removed: 2,
+        freedBytes: 2 * 'content of b/1'.length,
+        failed: 2,
+        outside: { count: 2, paths: left },
+      });
+      expect(await push(testContext(part), {})).toMatchObject({ result: 'nothingToPush' });
+      chmodSync(`${part}/a`, 0o700);
+      expect(await scope(testContext(part), only)).toMatchObject({ removed: 2, failed: 0 });
+      expect(existsSync(`${part}/a`)).toBe(false);
+    });
   });
 
   it('merges after a collection that has left its base alone', async () => {

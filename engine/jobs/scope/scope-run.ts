@@ -20,6 +20,12 @@ export interface ScopeRun {
   done: Pick<ScopeSummary, 'fetched' | 'downloadedBytes' | 'removed' | 'freedBytes' | 'failed'>;
 }
 
+export function addDone(run: ScopeRun, more: Partial<ScopeRun['done']>): void {
+  const done = { ...run.done };
+  for (const [name, count] of Object.entries(more)) done[name as keyof typeof done] += count;
+  run.done = done;
+}
+
 type HeldScope = NonNullable<WorkspaceState['scope']>;
 
 export function withScope(

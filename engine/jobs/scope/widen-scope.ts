@@ -24,7 +24,7 @@ import { takeTorn } from '../working-copy/interrupted-writes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { refreshIndex, reportProblems } from '../working-copy/refresh-index.ts';
 import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
-import { type Only, type ScopeRun, withScope } from './scope-run.ts';
+import { addDone, type Only, type ScopeRun, withScope } from './scope-run.ts';
 import { findOvertaken, stillEntering, withEntering } from './unfinished-widening.ts';
 import { warnOfUnmatched, watchUnmatched } from './unmatched-patterns.ts';
 
@@ -54,12 +54,35 @@ export async function widenScope(run: ScopeRun, only: Only): Promise<boolean> {
     }
     session.index.settings.base = baseMark(session, link.uuid, hash);
     const entering = stillEntering(widening.before, session.remoteName, only);
-    session.saveState(withScope(session.state, only, { entering }));
+    session.saveState(withScope(knowingOneRemote(session), only, { entering }));
     return true;
   } catch (error) {
     session.state = widening.before;
     throw error;
   }
+}
+
+/**
+ * What enters comes from this remote. The bases of others may have more or other files there, which would
+ * count as deleted or edited here. Without a base the next command that uses such a remote compares the
+ * contents.
+ */
+function knowingOneRemote({ context, remoteName, state }: Session): WorkspaceState {
+  const others = Object.keys(state.bases).filter((remote) => remote !== remoteName);
+  if (others.length === 0) return state;
+  const { [remoteName]: base } = state.bases;
+  const { [remoteName]: branch } = state.follows ?? {};
+  const names = others.join(', ');
+  context.emit({
+    type: 'warning',
+    warning: 'comparesAnew',
+    message: `This workspace holds more now, as ${remoteName} has it. The next push to or pull from ${names} compares the files anew.`,
+  });
+  return {
+    ...state,
+    bases: base === undefined ? {} : { [remoteName]: base },
+    follows: branch === undefined ? {} : { [remoteName]: branch },
+  };
 }
 
 interface Widening {
@@ -101,13 +124,7 @@ async function bringIn(run: ScopeRun, widening: Widening, ofBase: BaseOfAll): Pr
     writes: [writes],
     givenUp,
   });
-  const { done } = run;
-  run.done = {
-    ...done,
-    fetched: done.fetched + writes.length - failed,
-    downloadedBytes: done.downloadedBytes + bytes,
-    failed: done.failed + problems + failed,
-  };
+  addDone(run, { fetched: writes.length - failed, downloadedBytes: bytes, failed: problems + failed });
   return failed;
 }
 

@@ -111,11 +111,12 @@ function foreseen(session: Session): Pick<LinkedRepository, 'layout' | 'uuid'> {
 async function makeRepository(session: Session, store: ObjectStore): Promise<Descriptor> {
   refuseBesideSealed(session, store);
   const layout = layoutOfNew(session);
-  const { context } = session;
+  const { context, state } = session;
   const { signal } = context;
   const { created, descriptor } = await createDescriptor(store, { layout, clock: systemClock, signal });
   if (created) {
-    const message = `A new repository was made at ${store.address}.`;
+    const part = state.scope ? ' It gets only the part that this workspace holds.' : '';
+    const message = `A new repository was made at ${store.address}.${part}`;
     context.emit({ type: 'warning', warning: 'repositoryMade', message });
   }
   return descriptor;

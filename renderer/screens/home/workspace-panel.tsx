@@ -237,7 +237,7 @@ function Part({
       </Button>
       {count > 0 && (
         <span title={paths.join('\n')}>
-          {formatCount(count)} {count === 1 ? 'file' : 'files'} here outside of that: never pushed
+          {formatCount(count)} {count === 1 ? 'file' : 'files'} here outside of that: not pushed
         </span>
       )}
     </p>

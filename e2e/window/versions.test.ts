@@ -42,6 +42,13 @@ describe.skipIf(!findChromium())('A version', () => {
     await expect.poll(() => names(contents), WAIT).toEqual(['run-1.csv', 'run-2.csv']);
     await page.getByText('2 entries found').waitFor();
     expect(await contentsRow(contents, 'run-2.csv').innerText()).toContain('in reads/');
+    for (const width of [1024, 640, 390]) {
+      await page.setViewportSize({ width, height: 768 });
+      const name = contentsRow(contents, 'run-2.csv').locator('.entry-text');
+      const room = await name.evaluate(({ clientWidth, scrollWidth }) => scrollWidth - clientWidth);
+      expect(room, `the name is whole at ${width} px`).toBe(0);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('searchbox').fill('no such');
     await page.getByText('No name below this folder contains "no such".').waitFor();
@@ -179,6 +186,29 @@ describe.skipIf(!findChromium())('A version', () => {
     await page.setViewportSize({ width: 480, height: 700 });
     await expect.poll(room, WAIT).toEqual([200, rows]);
     await page.getByRole('button', { name: 'Copy out...' }).scrollIntoViewIfNeeded();
+    expect(complaints).toEqual([]);
+  });
+
+  it('keeps its rows where they are seen if a click comes before the news of a scroll', async () => {
+    await using window = await repository.open();
+    const { complaints, page } = window;
+    await page.setViewportSize({ width: 390, height: 500 });
+    const contents = await openContents(page, 'first');
+    await contentsRow(contents, 'obsolete.bin').waitFor();
+    const moved = await contents.evaluate(async (grid) => {
+      const drawn = () => new Promise((resolve) => requestAnimationFrame(resolve));
+      const row = [...grid.querySelectorAll('[data-entry]')].at(-1)!;
+      const top = row.getBoundingClientRect().top;
+      grid.style.maxHeight = '120px';
+      await drawn();
+      await drawn();
+      grid.scrollTop = 40;
+      row.querySelector<HTMLElement>('.entry-tick')!.click();
+      await new Promise<void>((resolve) => queueMicrotask(() => queueMicrotask(resolve)));
+      return [grid.scrollTop, top - row.getBoundingClientRect().top];
+    });
+    expect(moved).toEqual([40, 40]);
+    await page.getByText('1 of 4 chosen').waitFor();
     expect(complaints).toEqual([]);
   });
 

@@ -49,7 +49,8 @@ export function useScaledRows(
   });
   scroll.resize({ contentPx: count * rowPx, viewportPx: Math.max(0, viewPx - headPx) });
   const viewOf = () => {
-    const offsetPx = scroll.offsetPx();
+    // A render may come before the news of a scroll, and would draw the rows where they were before.
+    const offsetPx = viewport.current ? scroll.scrolled(viewport.current.scrollTop) : scroll.offsetPx();
     const shiftPx = (viewport.current?.scrollTop ?? 0) - offsetPx;
     if (viewPx === 0) return { from: 0, to: 0, shiftPx };
     const from = Math.max(0, Math.floor(offsetPx / rowPx) - OVERSCAN_ROWS);

@@ -69,8 +69,16 @@ export const EntryLine = memo(function EntryLine(props: EntryLineProps) {
         <span className="entry-text" title={name}>
           {name}
         </span>
-        {around !== '' && <span className="entry-target cut">in {around}</span>}
-        {entry.target !== undefined && <span className="entry-target cut">to {entry.target}</span>}
+        {around !== '' && (
+          <span className="entry-target cut" title={around}>
+            in {around}
+          </span>
+        )}
+        {entry.target !== undefined && (
+          <span className="entry-target cut" title={entry.target}>
+            to {entry.target}
+          </span>
+        )}
       </span>
       <span role="gridcell" className="entry-size">
         {sizeWords(entry, size)}

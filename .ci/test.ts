@@ -138,7 +138,9 @@ const counts = await runTests(given.filter((parameter) => parameter !== LONG));
 if (broken.length > 0)
   console.error(`\nFailed before the tests: ${broken.map((step) => step.name).join(', ')}`);
 if (findElectron() === undefined)
-  console.log('\nDid not run: the desktop app in the real Electron, because it is not installed here.');
+  console.log(
+    '\nDid not run: the desktop app and the library in the real Electron, because it is not installed here.',
+  );
 const chromium = findChromium();
 if (chromium === undefined)
   console.log('\nDid not run: the window in a browser, because there is no Chromium here.');

@@ -16,9 +16,11 @@ import { targetNotUtf8 } from '../../../files/scan/local-place.ts';
 import { type ScannedEntry, type ScanProblem, scanWorkspace } from '../../../files/scan/scan.ts';
 import { heldReach } from '../../../files/scan/tree-reach.ts';
 import { comparePaths } from '../../../model/entry.ts';
+import type { HeldPart } from '../../../model/held-part.ts';
 import { modeBits } from '../../../model/special-modes.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import type { KeyRange } from '../../../remotes/wrappers/within-range.ts';
+import { createPartsRead } from '../../../workspace/read-part.ts';
 import { isSelectedItem } from '../../trees/source-items.ts';
 import type { PartSource, PartSourceOptions } from './part-source.ts';
 
@@ -60,18 +62,23 @@ export function createFolderSource({
   return {
     async *items(onProblem) {
       const reach = heldReach(folders);
+      const parts = createPartsRead(reach, root);
       try {
-        for (const { entries, problems } of scanWorkspace({
+        refusePart(root, parts.all());
+        for (const { entries, problems, workspaces } of scanWorkspace({
           ...{ root, reach, ignore: true, isPlain: true },
           enter: (folder) => filter.mayContain(folder) && mayHold(folder),
           skips: (path) => !isWithin(path) && !mayHold(`${path}/`),
         })) {
           checkAborted(scanning);
+          for (const folder of workspaces) parts.pass(folder);
+          if (workspaces.length > 0) refusePart(root, parts.all());
           for (const problem of problems)
             if (isWithin(problem.path)) reportProblem(problem, onProblem, onSkipped);
           yield entries.map(itemOf).filter((item) => isWithin(item.path) && isSelectedItem(filter, item));
           await breathe();
         }
+        refusePart(root, parts.all());
       } finally {
         reach.release();
       }
@@ -99,6 +106,17 @@ export function createFolderSource({
       await source.checkUnchanged();
     },
   };
+}
+
+/** A push of folders replaces the dataset: what a part does not hold would be deleted. @throws `usage` */
+function refusePart(root: string, [part]: readonly HeldPart[]): void {
+  if (!part) return;
+  const where = part.folder === '' ? root : `${root}/${part.folder}`;
+  throw new DrayError(
+    'usage',
+    `${where} holds a part of a dataset, and a push of workers' folders would delete the rest of it.`,
+    { data: { path: where, reason: 'holdsPart' }, advice: 'Push from there with "dray push".' },
+  );
 }
 
 interface HeldItem extends Disposable {

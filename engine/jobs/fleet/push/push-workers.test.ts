@@ -206,6 +206,20 @@ describe('The folders of workers', () => {
     expect(tree(await clone())).toEqual({ ...tree(sandbox.path('a')), ...tree(sandbox.path('b')) });
   });
 
+  it.each(['', 'below/'])('are refused if a workspace at a/%s holds a part of a dataset', async (folder) => {
+    write('a/before', 'before');
+    await pushFolders();
+    const url = place.place;
+    write('b/1', 'one');
+    write('b/2', 'two');
+    await pushFolders();
+    rmSync(sandbox.path('a'), { recursive: true });
+    await cloneWorkspace(contextIn(), { url, directory: `a/${folder}`, only: ['1'] });
+    rmSync(sandbox.path('b'), { recursive: true });
+    await expect(pushFolders()).rejects.toMatchObject({ code: 'usage', data: { reason: 'holdsPart' } });
+    expect(Object.keys(tree(await clone())).sort()).toEqual(['1', '2', 'before']);
+  });
+
   it('are not committed while a file cannot be stored', async () => {
     write('a/good', 'good');
     write('a/bad', 'bad');

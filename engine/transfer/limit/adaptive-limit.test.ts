@@ -80,7 +80,8 @@ describe('the adaptive limit, on simulated links', () => {
   });
 
   it('does not grow at the start while this process is busy over three quarters of the time', async () => {
-    for (const idleShare of [0.2, 0.3]) {
+    // 0: not measured, as in the main process of Electron.
+    for (const idleShare of [0.2, 0.3, 0]) {
       const time = createVirtualTime();
       const network = createSimulatedLink(time.clock, { roundTripMs: 30, bytesPerSecond: 100 * MB });
       const idleMs = () => idleShare * time.clock.monotonicMs();
@@ -89,7 +90,7 @@ describe('the adaptive limit, on simulated links', () => {
         limit.run(() => network.request(1_024), { bytes: 1_024 }),
       );
       await time.run(Promise.all(requests));
-      expect(limit.stats().highest > 32).toBe(idleShare === 0.3);
+      expect(limit.stats().highest > 32).toBe(idleShare !== 0.2);
     }
   });
 

@@ -21,7 +21,10 @@ export interface AdaptiveLimitOptions {
   readonly min?: number;
   readonly max?: number;
   readonly initial?: number;
-  /** How long this thread has been idle, since any time; absent: it always has idle time. */
+  /**
+   * How long this thread has been idle, since any time. Absent, or 0 as Node says where it measures none (in
+   * Electron's main and utility processes): it always has idle time.
+   */
   readonly idleMs?: () => number;
   /** A fixed limit (`--transfers`). */
   readonly fixed?: number | undefined;
@@ -156,7 +159,7 @@ function watchIdleTime({ clock, idleMs }: AdaptiveLimitOptions): (overMs: number
       since = now;
     }
     const passedMs = now.atMs - before.atMs;
-    return now.idleMs - before.idleMs >= IDLE_SHARE_MIN * passedMs;
+    return now.idleMs === 0 || now.idleMs - before.idleMs >= IDLE_SHARE_MIN * passedMs;
   };
 }
 

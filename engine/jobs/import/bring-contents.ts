@@ -1,87 +1,129 @@
-/** Brings contents into a repository, each once: what this machine has sent before is not read again. */
+/**
+ * Brings contents into a repository, each once: what this machine has sent before is not read again.
+ *
+ * Memory: the names of the last contents and of those that failed. Of all others the table of known contents
+ * and the index of what is stored say that they are there, and the writer what it has not sent yet.
+ */
 import { Budget } from '../../base/budget.ts';
 import type { KnownContent, Md5Table } from '../../index/md5-table.ts';
+import type { ContentWriter } from '../versions/content-writer.ts';
 import type { RepositoryWriter } from '../versions/repository-writer.ts';
 import type { ImportProblem } from './import-problem.ts';
 
 const FILES_AT_ONCE = 16;
+/** 60 MB with the longest usual names. */
+const RECENT_MAX = 200_000;
 
 export interface BringOptions<File> {
-  readonly repository: RepositoryWriter;
+  readonly repository: Pick<RepositoryWriter, 'has'>;
+  readonly writer: Pick<ContentWriter, 'holds'>;
   /** By the names of contents. */
-  readonly known: Md5Table;
+  readonly known: Pick<Md5Table, 'add' | 'find'>;
   readonly signal: AbortSignal;
-  /** Called once for each content that was read, or kept since it was known. */
+  /** Called for each content that was read, and now and then for one that is kept since it was known. */
   readonly onFile: (sizeBytes: number, isKept: boolean) => void;
   /** Names the content: the same name, the same bytes. */
   idOf(file: File): string;
+  /** Names the content and where it is looked for: what failed once is not tried there again. */
+  attemptOf(file: File): string;
   /** Reads, checks and stores the content of a file. */
   bring(file: File): Promise<KnownContent>;
   /** @throws an error that does not concern this one file */
   problemOf(file: File, error: unknown): ImportProblem;
+  /** The problem of a file with the same content as another one that failed. */
+  sameProblem(file: File, problem: ImportProblem): ImportProblem;
 }
 
 export interface Contents<File> {
   /** Brings the contents of all files. What cannot be brought is a problem of each file that has it. */
-  bring(files: Iterable<File>): Promise<readonly ImportProblem[]>;
+  bring(files: readonly File[]): Promise<readonly ImportProblem[]>;
   /** Undefined: it could not be brought. */
   find(file: File): KnownContent | undefined;
 }
 
 export function createContents<File>(options: BringOptions<File>): Contents<File> {
-  const { idOf, known, onFile, problemOf, repository, signal } = options;
-  /** Brought by this run, perhaps in a pack that is not sent yet. */
-  const brought = new Set<string>();
-  const failed = new Map<string, unknown>();
+  const { attemptOf, idOf, known, onFile, problemOf, repository, sameProblem, signal, writer } = options;
+  const recent = new RecentNames(RECENT_MAX);
+  const failed = new Map<string, ImportProblem>();
   const inFlight = new Budget(FILES_AT_ONCE);
-  const isThere = (id: string) => {
+  /** The content, if it is stored or will be with a pack that is not sent yet. */
+  const findStored = (id: string) => {
     const content = known.find(id);
-    return content !== undefined && (content.sizeBytes === 0 || repository.has(content.hash));
+    if (!content) return undefined;
+    const { hash, sizeBytes } = content;
+    return sizeBytes === 0 || repository.has(hash) || writer.holds(hash) ? content : undefined;
   };
-  const bringOne = async (id: string, file: File) => {
+  const bringOne = async (id: string, attempt: string, file: File) => {
     try {
       const content = await options.bring(file);
       known.add(id, content);
-      brought.add(id);
+      recent.add(id);
       onFile(content.sizeBytes, false);
     } catch (error) {
-      problemOf(file, error);
-      failed.set(id, error);
+      failed.set(attempt, problemOf(file, error));
     }
   };
   return {
-    find: (file) => {
-      const id = idOf(file);
-      return failed.has(id) ? undefined : known.find(id);
-    },
+    find: (file) => findStored(idOf(file)),
     async bring(files) {
+      /** By their attempts. */
       const work = new Map<string, Promise<void>>();
-      const asked: File[] = [];
       let failure: { readonly error: unknown } | undefined;
       for (const file of files) {
         const id = idOf(file);
-        asked.push(file);
-        if (brought.has(id) || failed.has(id) || work.has(id)) continue;
-        if (isThere(id)) {
-          brought.add(id);
-          onFile(known.find(id)!.sizeBytes, true);
+        const attempt = attemptOf(file);
+        if (recent.has(id) || failed.has(attempt) || work.has(attempt)) continue;
+        const stored = findStored(id);
+        if (stored) {
+          recent.add(id);
+          onFile(stored.sizeBytes, true);
           continue;
         }
         const permit = await inFlight.acquire(1, signal);
-        const task = bringOne(id, file)
+        const task = bringOne(id, attempt, file)
           .catch((error) => {
             failure ??= { error };
           })
-          .finally(() => permit.release());
-        work.set(id, task);
+          .finally(() => {
+            work.delete(attempt);
+            permit.release();
+          });
+        work.set(attempt, task);
         if (failure) break;
       }
       await Promise.all(work.values());
       if (failure) throw failure.error;
-      return asked.flatMap((file) => {
-        const id = idOf(file);
-        return failed.has(id) ? [problemOf(file, failed.get(id))] : [];
+      if (failed.size === 0) return [];
+      return files.flatMap((file) => {
+        const problem = failed.get(attemptOf(file));
+        return problem && !findStored(idOf(file)) ? [sameProblem(file, problem)] : [];
       });
     },
   };
+}
+
+/** The names that were added or asked for last, between half of `max` and all of it. */
+class RecentNames {
+  readonly #max: number;
+  #young = new Set<string>();
+  #old = new Set<string>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  has(name: string): boolean {
+    if (this.#young.has(name)) return true;
+    if (!this.#old.has(name)) return false;
+    this.add(name);
+    return true;
+  }
+
+  add(name: string): void {
+    if (this.#young.size >= this.#max / 2) {
+      this.#old = this.#young;
+      this.#young = new Set();
+    }
+    this.#young.add(name);
+  }
 }

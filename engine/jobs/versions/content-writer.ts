@@ -47,6 +47,8 @@ export interface WrittenContent {
 export interface ContentWriter {
   /** Resolves when the content is on the store, or in a pack that `settle` sends. */
   put(source: ContentSource): Promise<WrittenContent>;
+  /** Whether `settle` will send it with a pack. */
+  holds(hash: BlobHash): boolean;
   /** Sends the last packs and waits for all. */
   settle(): Promise<void>;
   /** What was sent so far. */
@@ -114,6 +116,10 @@ class Writer implements ContentWriter {
     if (sizeBytes < layout.packBelow) await this.#pack(hash, bytes);
     else await this.#putObject(hash, bytes);
     return { hash, sizeBytes };
+  }
+
+  holds(hash: BlobHash): boolean {
+    return this.#packing.has(hash);
   }
 
   async settle(): Promise<void> {

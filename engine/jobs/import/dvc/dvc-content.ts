@@ -7,7 +7,7 @@ import type { KnownContent, Md5Table } from '../../../index/md5-table.ts';
 import type { ContentSource, ContentStream, ContentWriter } from '../../versions/content-writer.ts';
 import type { RepositoryWriter } from '../../versions/repository-writer.ts';
 import { type Contents, createContents } from '../bring-contents.ts';
-import { type ImportProblem, problemOf } from '../import-problem.ts';
+import { problemOf } from '../import-problem.ts';
 import { candidatesOf, type DvcCandidate, type DvcFile, missing } from './dvc-files.ts';
 import { md5CheckedBody } from './dvc-md5.ts';
 import type { DvcPlaces } from './dvc-places.ts';
@@ -22,22 +22,20 @@ export interface DvcContentOptions {
 }
 
 export function createDvcContent(options: DvcContentOptions): Contents<DvcFile> {
-  const { known, onFile, repository, signal } = options;
+  const { content: writer, known, onFile, repository, signal } = options;
   return createContents({
     repository,
+    writer,
     known,
     signal,
     onFile,
     idOf,
+    attemptOf: (file) => `${idOf(file)} ${file.cloud?.remote ?? file.output.remote ?? ''}`,
     bring: (file) => bring(options, file),
-    problemOf: problemFor,
+    problemOf: ({ path }, error) => problemOf(path, error),
+    sameProblem: ({ output, path }, problem) =>
+      problem.reason === 'dvcMissing' ? problemOf(path, missing(path, output)) : { ...problem, path },
   });
-}
-
-/** The same error, under the file's own name. */
-function problemFor({ output, path }: DvcFile, error: unknown): ImportProblem {
-  const isMissing = error instanceof DrayError && error.data.reason === 'dvcMissing';
-  return problemOf(path, isMissing ? missing(path, output) : error);
 }
 
 function idOf({ cloud, hashKind, md5 }: DvcFile): string {

@@ -91,12 +91,15 @@ export async function importVersionsOf(
   return await new VersionsImport(run, (pass) =>
     createContents<KeyChange>({
       repository,
+      writer: pass.writer,
       known,
       signal,
       onFile: pass.onFile,
       idOf: (change) => idOf(address, change),
+      attemptOf: (change) => idOf(address, change),
       bring: (change) => pass.writer.put(sourceOf(source, change, signal)),
       problemOf: ({ path }, error) => problemOf(path, error),
+      sameProblem: (_, problem) => problem,
     }),
   ).run();
 }

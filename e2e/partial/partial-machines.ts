@@ -196,7 +196,8 @@ export class PartialMachines {
   }
 
   /** A workspace on a commit that may be forgotten: it pulls, or is cloned again. */
-  protected expectGone(machine: Machine, outcome: 'gone' | 'goneForGood'): void {
+  protected expectGone(machine: Machine, outcome: Refused): void {
+    expect(['gone', 'goneForGood']).toContain(outcome);
     this.count(outcome);
     expect(this.maybeGone.has(machine.base)).toBe(true);
   }
@@ -259,7 +260,7 @@ export class PartialMachines {
       const base = this.commits.get(machine.base)!;
       const found = await status(this.context(machine), {}).catch(refused);
       if (typeof found === 'string') {
-        this.expectGone(machine, found as 'gone');
+        this.expectGone(machine, found);
         await this.cloneAgain(machine);
         continue;
       }
@@ -285,18 +286,27 @@ export class PartialMachines {
       expect(sorted(readTree(this.root(directory)))).toEqual(sorted(expected));
       const fresh = this.contextIn(this.root(directory));
       expect(await status(fresh, {})).toMatchObject({ changes: { added: 0, modified: 0, deleted: 0 } });
-      expect(await verify(fresh, { readDataPercent: 100 })).toMatchObject({ missing: 0, damaged: 0 });
+      const found = await verify(fresh, { readDataPercent: 100 });
+      expect(found).toMatchObject({ missing: 0, damaged: 0 });
+      // A part is no reason to look at less.
+      const { files, objects, readObjects } = found;
+      for (const machine of this.machines)
+        expect(await verify(this.context(machine), { readDataPercent: 100 })).toMatchObject({
+          ...{ missing: 0, damaged: 0, files, objects, readObjects },
+        });
       rmSync(this.root(directory), { recursive: true });
     }
   }
 }
 
-export type Refused = 'conflict' | 'gone' | 'goneForGood';
+export type Refused = 'conflict' | 'gone' | 'goneForGood' | 'outsideScope' | 'absent';
 
 export function refused(error: unknown): Refused {
   if (!(error instanceof DrayError)) throw error;
   const { code, data } = error;
   if (code === 'conflict') return data.reason === 'baseCollected' ? 'gone' : 'conflict';
+  if (data.reason === 'outsideScope') return 'outsideScope';
+  if (code === 'notFound' && data.path !== undefined) return 'absent';
   if (code === 'forgotten') return data.reason === 'base' ? 'goneForGood' : 'gone';
   throw error;
 }

@@ -38,7 +38,14 @@ describe('Workspaces that hold parts of a dataset', () => {
 
   it('have met everything that can happen', () => {
     const all = ['pushed', 'push merged', 'push refused', 'pulled', 'pull refused', 'switched'];
-    all.push('scope changed', 'scope stopped', 'pushed at once', 'forgot');
+    all.push(
+      'scope changed',
+      'scope stopped',
+      'pushed at once',
+      'forgot',
+      'restored',
+      'restore of outsideScope',
+    );
     // Too rare for a few steps: of two pushes at once either may be first, so a seed does not decide all.
     const rare = ['scope refused', 'gone', 'goneForGood', 'file and folder met'];
     all.push(...runBudget({ short: [], long: rare }));

@@ -13,6 +13,7 @@ import { compileScope } from '../../engine/model/scope.ts';
 import {
   clashes,
   clashingWith,
+  foldersOf,
   readTree,
   removeAt,
   sameFiles,
@@ -177,17 +178,23 @@ export class PartialModel extends PartialMachines {
 
   private async restore(machine: Machine): Promise<void> {
     const base = this.commits.get(machine.base)!;
-    const paths = PATHS.filter((path) => base.has(path) && this.holds(machine)(path));
-    if (paths.length === 0) return;
-    const path = this.draw.of(paths);
-    if (clashes(new Map([...machine.files, ...machine.outside, [path, '']]))) return;
+    const path = this.draw.of([...PATHS, ...PATHS.flatMap(foldersOf)]);
+    const below = [...base.keys()].filter((one) => one === path || one.startsWith(`${path}/`));
+    const held = below.filter(this.holds(machine));
+    const restored = new Map(held.map((one) => [one, base.get(one)!]));
+    if (clashes(new Map([...machine.files, ...machine.outside, ...restored]))) return;
     const request = { paths: [join(this.root(machine.name), path)] };
     const outcome = await restore(this.context(machine), request).catch(refused);
-    if (typeof outcome === 'string') {
-      this.expectGone(machine, outcome as 'gone');
+    if (outcome === 'gone' || outcome === 'goneForGood') {
+      this.expectGone(machine, outcome);
       return await this.cloneAgain(machine);
     }
-    machine.files.set(path, base.get(path)!);
+    const isHeld = held.length > 0;
+    const expected = isHeld ? { failed: 0 } : below.length > 0 ? 'outsideScope' : 'absent';
+    if (typeof expected === 'string') expect(outcome).toBe(expected);
+    else expect(outcome).toMatchObject(expected);
+    this.count(isHeld ? 'restored' : `restore of ${expected}`);
+    for (const [one, content] of restored) machine.files.set(one, content);
   }
 
   private async scope(machine: Machine): Promise<void> {

@@ -1,23 +1,64 @@
 /**
  * Dray as a library: versions of repositories without a checkout, workspaces, and copies.
  *
- * Every failure is a `DrayError`, whose `code` says what happened.
+ * Every failure is a `DrayError`, whose `code` says what happened. Sizes and offsets are in bytes, and names
+ * that end in `Ms` are in milliseconds.
  *
  * @packageDocumentation
  */
-import { DrayError, type ErrorCode } from '../../engine/api/error.ts';
-import type { JobEvent } from '../../engine/api/events.ts';
-import type { ConnectionFlags, RequestTotals } from '../../engine/api/jobs/jobs.ts';
-import type { CopyRequest, PlaceRequest, TransferSummary } from '../../engine/api/jobs/trees.ts';
+import {
+  DrayError,
+  type DrayErrorOptions,
+  type ErrorCode,
+  type ErrorRecord,
+  type RetryAdvice,
+} from '../../engine/api/error.ts';
 import type {
-  CommitBuilder,
-  CommitOutcome,
-  CommitRecordOptions,
-  Content,
-  FileOptions,
-} from './commit-builder.ts';
+  ChangeEvent,
+  ChangeKind,
+  ConflictEvent,
+  FileFailedEvent,
+  FileUnderWay,
+  LookupEvent,
+  LookupExplanation,
+  Phase,
+  PhaseEvent,
+  PlanEvent,
+  ProgressEvent,
+  QueryCost,
+  QueryExplanation,
+  QueryMode,
+  RemoteUsedEvent,
+  WarningEvent,
+} from '../../engine/api/events.ts';
+import type {
+  ChangeTotals,
+  ConflictSide,
+  ConnectionFlags,
+  KeptTotals,
+  MadeCopy,
+  PullRequest,
+  PullSummary,
+  PushRequest,
+  PushSummary,
+  RequestTotals,
+  StatusRequest,
+  StatusSummary,
+} from '../../engine/api/jobs/jobs.ts';
+import type {
+  CompareMode,
+  CopyRequest,
+  FilterRule,
+  PlaceRequest,
+  TransferSummary,
+  TreeFilterRequest,
+  TreePairRequest,
+} from '../../engine/api/jobs/trees.ts';
+import type { OutsideFiles, WorkspaceScope } from '../../engine/api/jobs/workspace-scope.ts';
+import type { CommitBuilder, CommitOutcome, CommitRecordOptions } from './commit-builder.ts';
 import { copy, type TreeCopyOptions } from './copy.ts';
-import type { DrayOptions } from './library-context.ts';
+import type { Content, ContentPieces, FileOptions } from './given-file.ts';
+import type { DrayEvent, DrayOptions, StopOptions } from './library-context.ts';
 import {
   type CommitInfo,
   type FileChange,
@@ -31,30 +72,67 @@ import {
 import { openWorkspace, type Workspace } from './workspace.ts';
 
 export {
+  type ChangeEvent,
+  type ChangeKind,
+  type ChangeTotals,
   type CommitBuilder,
   type CommitInfo,
   type CommitOutcome,
   type CommitRecordOptions,
+  type CompareMode,
+  type ConflictEvent,
+  type ConflictSide,
   type ConnectionFlags,
   type Content,
+  type ContentPieces,
   type CopyRequest,
   copy,
   DrayError,
+  type DrayErrorOptions,
+  type DrayEvent,
   type DrayOptions,
   type ErrorCode,
+  type ErrorRecord,
   type FileChange,
+  type FileFailedEvent,
   type FileOptions,
-  type JobEvent,
+  type FileUnderWay,
+  type FilterRule,
+  type KeptTotals,
   type ListOptions,
+  type LookupEvent,
+  type LookupExplanation,
+  type MadeCopy,
+  type OutsideFiles,
   openRepository,
   openWorkspace,
+  type Phase,
+  type PhaseEvent,
   type PlaceRequest,
+  type PlanEvent,
+  type ProgressEvent,
+  type PullRequest,
+  type PullSummary,
+  type PushRequest,
+  type PushSummary,
+  type QueryCost,
+  type QueryExplanation,
+  type QueryMode,
   type RangeOptions,
   type Ref,
+  type RemoteUsedEvent,
   type Repository,
   type RequestTotals,
+  type RetryAdvice,
+  type StatusRequest,
+  type StatusSummary,
+  type StopOptions,
   type TransferSummary,
   type TreeCopyOptions,
+  type TreeFilterRequest,
+  type TreePairRequest,
   type VersionEntry,
+  type WarningEvent,
   type Workspace,
+  type WorkspaceScope,
 };

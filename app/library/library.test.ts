@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -60,7 +61,9 @@ describe('a repository', () => {
     expect(await paths({ folder: 'images' })).toEqual(['images/1.txt', 'images/deep/']);
     expect(await paths({ recursive: true })).toEqual(['images/1.txt', 'images/deep/2.txt', 'new', 'readme']);
     expect(await repository.stat('main', 'images/1.txt')).toMatchObject({ kind: 'file', sizeBytes: 7 });
-    expect(await repository.stat('main', 'images')).toBeUndefined();
+    const folder = { path: 'images/', kind: 'folder', sizeBytes: 0 };
+    for (const path of ['images', 'images/']) expect(await repository.stat('main', path)).toEqual(folder);
+    for (const path of ['image', 'readme/', '']) expect(await repository.stat('main', path)).toBeUndefined();
     expect(Buffer.concat(await gather(repository.read(first!, 'images/1.txt'))).toString()).toBe('one');
     const range = { start: 299_998, end: 400_000 };
     expect(Buffer.concat(await gather(repository.read('main', 'readme', range))).toString()).toBe('xx');
@@ -87,6 +90,69 @@ describe('a repository', () => {
     stopping.abort();
     const read = repository.read('main', 'readme', { signal: stopping.signal });
     await expect(gather(read)).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  it.each([
+    ['a signal that has fired', 'aborted'],
+    ['the end of its use', 'usage'],
+    ['an argument that is no text', 'usage'],
+  ])('refuses every call after %s', async (why, code) => {
+    await using repository = await open();
+    if (why.includes('end')) await repository.close();
+    const call = why.includes('signal') ? { signal: AbortSignal.abort() } : {};
+    const text = why.includes('text') ? (undefined as unknown as string) : 'main';
+    const calls: Record<string, () => Promise<unknown>> = {
+      resolve: () => repository.resolve(text, call),
+      show: () => repository.show(text, call),
+      list: () => repository.list(text, call).next(),
+      stat: () => repository.stat('main', text, call),
+      read: () => repository.read('main', text, call).next(),
+      diff: () => repository.diff('main', text, call).next(),
+      publish: async () => repository.commit(text).put('x', 'y').publish(call),
+      ...(why.includes('text') ? {} : { refs: () => repository.refs(call) }),
+    };
+    for (const [name, act] of Object.entries(calls))
+      await expect(act(), name).rejects.toMatchObject({ code });
+    await repository.close();
+  });
+
+  it('refuses a range that has no bytes', async () => {
+    await using repository = await open();
+    for (const start of [-1, 0.5, Number.NaN])
+      for (const range of [{ start }, { end: start }])
+        await expect(gather(repository.read('main', 'readme', range))).rejects.toMatchObject({
+          code: 'usage',
+        });
+  });
+
+  it('stops what still runs when it is closed', async () => {
+    const repository = await open();
+    const reading = repository.read('main', 'readme').next();
+    await Promise.all([repository.close(), expect(reading).rejects.toMatchObject({ code: 'aborted' })]);
+  });
+
+  it('leaves no listener on a signal', async () => {
+    await using repository = await open();
+    const { signal } = new AbortController();
+    for (let at = 0; at < 100; at += 1) {
+      for await (const _ of repository.read('main', 'readme', { signal })) break;
+      for await (const _ of repository.list('main', { signal })) break;
+      await repository.stat('main', 'new', { signal });
+    }
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('a workspace', () => {
+  it('is found from the folder that is given, wherever the program goes later', async () => {
+    const directory = sandbox.path('work', '..');
+    const workspace = openWorkspace('work', { ...options, directory });
+    expect(workspace.root).toBe(sandbox.path('work'));
+    expect(() => openWorkspace('store', { ...options, directory })).toThrow(
+      expect.objectContaining({ code: 'notAWorkspace' }),
+    );
+    const stopped = workspace.status({ signal: AbortSignal.abort() });
+    await expect(stopped).rejects.toMatchObject({ code: 'aborted' });
   });
 });
 
@@ -162,7 +228,8 @@ describe('a commit without a folder', () => {
       yield new Uint8Array(10);
       throw new Error('the source broke');
     }
-    await expect(repository.commit('main').put('cut', cut()).publish()).rejects.toThrow('broke');
+    const broken = repository.commit('main').put('cut', cut()).publish();
+    await expect(broken).rejects.toMatchObject({ code: 'io', cause: { message: 'the source broke' } });
     expect(await repository.stat('main', 'cut')).toBeUndefined();
   });
 });
@@ -178,6 +245,15 @@ describe('a copy', () => {
     expect(summary).toMatchObject({ failed: 0 });
     expect(events).toContain('progress');
     expect(readFileSync(sandbox.path('out/deep/2.txt'), 'utf8')).toBe('two');
+  });
+
+  it('is stopped by an error of the listener, which is the cause', async () => {
+    const cause = new Error('the listener broke');
+    const onEvent = () => {
+      throw cause;
+    };
+    const copying = copy(sandbox.path('work'), sandbox.path('stopped'), { ...options, onEvent });
+    await expect(copying).rejects.toMatchObject({ code: 'aborted', cause });
   });
 });
 

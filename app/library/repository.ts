@@ -1,6 +1,7 @@
 /** A repository as the library shows it: refs, versions, and what is in them. */
-import { DrayError } from '../../engine/api/error.ts';
+import { DrayError, quotedExcerpt } from '../../engine/api/error.ts';
 import type { JobContext } from '../../engine/api/jobs/jobs.ts';
+import { checkAborted } from '../../engine/base/abort.ts';
 import { findNamedRemote } from '../../engine/jobs/session/named-remote.ts';
 import {
   type OpenedRemote,
@@ -11,29 +12,36 @@ import { createVersions, type Versions } from '../../engine/jobs/versions/open-v
 import type { Version } from '../../engine/jobs/versions/version.ts';
 import { kindOfChange } from '../../engine/model/diff.ts';
 import { comparePaths, type Entry } from '../../engine/model/entry.ts';
-import type { ObjectStore } from '../../engine/remotes/object-store.ts';
 import { readDescriptor } from '../../engine/repository/descriptor.ts';
 import { diffCommits } from '../../engine/repository/diff-commits.ts';
 import { BranchCommit, type CommitBuilder } from './commit-builder.ts';
-import { contextOf, type DrayOptions } from './library-context.ts';
+import { checkText, contextOf, type DrayOptions, type StopOptions } from './library-context.ts';
 
 /** A branch or a tag. */
 export interface Ref {
+  /** Such as `main` or `v1`. */
   readonly name: string;
+  /** Of a branch and a tag with one name, a ref given as text means the branch. */
   readonly kind: 'branch' | 'tag';
-  /** The hash of the commit. */
+  /** The hash of the commit that it names. */
   readonly commit: string;
 }
 
 /** What a commit says of itself. */
 export interface CommitInfo {
+  /** SHA-256 of its record, as 64 hexadecimal digits. */
   readonly hash: string;
+  /** The hashes of the commits before it: none, one, or two of a merge. */
   readonly parents: readonly string[];
+  /** Such as `user@machine`. */
   readonly author: string;
+  /** Empty if none was given. */
   readonly message: string;
+  /** When it was made, by the clock of the machine that made it. */
   readonly time: Date;
+  /** How many files the version has. */
   readonly files: number;
-  /** The sum of all sizes. */
+  /** The sum of their sizes, in bytes. */
   readonly bytes: number;
 }
 
@@ -41,73 +49,95 @@ export interface CommitInfo {
 export interface VersionEntry {
   /** Relative, with `/` between parts; that of a folder ends in one. */
   readonly path: string;
+  /** `link`: a symbolic link. */
   readonly kind: 'file' | 'link' | 'folder';
+  /** Of a file; 0 of a link and a folder. */
   readonly sizeBytes: number;
-  /** Of a file. */
+  /** Of a file: when its content was last changed. */
   readonly modified?: Date;
-  /** Of a file. */
+  /** Of a file: whether its owner may execute it. */
   readonly executable?: boolean;
-  /** Of a file: the SHA-256 of its content, or for one in chunks that of their hashes. */
+  /**
+   * Of a file: 64 hexadecimal digits that are those of another file in this repository only if the contents
+   * are equal. The SHA-256 of the content, or for one in chunks that of their hashes.
+   */
   readonly hash?: string;
-  /** Of a link. */
+  /** Of a link: the path that it names. */
   readonly target?: string;
 }
 
 /** A path that differs between two versions. */
 export interface FileChange {
+  /** That of a folder, which is empty before or after, ends in `/`. */
   readonly path: string;
-  /** `mode`: it became executable, or no longer is. */
+  /** `mode`: it became executable, or no longer is. A renamed file is a deleted one and an added one. */
   readonly kind: 'added' | 'modified' | 'deleted' | 'mode';
+  /** What the first version has. Absent: nothing. */
   readonly before?: VersionEntry;
+  /** What the second version has. Absent: nothing. */
   readonly after?: VersionEntry;
 }
 
 /** What of a version to list. */
-export interface ListOptions {
-  /** Only what is below this folder. */
+export interface ListOptions extends StopOptions {
+  /** Only what is below this folder. Default: everything. */
   readonly folder?: string;
-  /** All levels. Default: one, with its folders. */
+  /** Files, links and empty folders of all levels. Default: those of one level, and its folders. */
   readonly recursive?: boolean;
-  readonly signal?: AbortSignal;
 }
 
-/** Half open, in bytes. */
-export interface RangeOptions {
-  /** Default 0. */
+/** Which bytes of a file to read. */
+export interface RangeOptions extends StopOptions {
+  /** The offset of the first byte. Default 0. */
   readonly start?: number;
-  /** Default: the file's end, at which it is capped. */
+  /** The offset after the last byte. Default, and at most: the file's size. */
   readonly end?: number;
-  readonly signal?: AbortSignal;
 }
 
-/** A repository under one URL. Close it by `close`, or by `await using`. */
+/**
+ * A repository under one URL. Close it by `close`, or by `await using`.
+ *
+ * A `ref` is a branch, a tag, or a hash of a commit or its first digits. A branch is looked up at each call;
+ * give the hash of `resolve` to calls that must see one version. Besides what is named at a call, all fail
+ * with `usage` if an argument is not what its type says or after `close`, with `aborted` by a signal, and
+ * with the codes of stores: `unreachable`, `accessDenied`, `noCredentials`, `remoteFailed` and the like.
+ */
 export interface Repository extends AsyncDisposable {
+  /** Without secrets. */
   readonly url: string;
   /** All branches and tags, by name. */
-  refs(): Promise<readonly Ref[]>;
+  refs(options?: StopOptions): Promise<readonly Ref[]>;
   /**
-   * The hash of the commit that a branch, a tag or the first digits of a hash name now. Use it to read one
-   * version in several calls.
-   * @throws DrayError `notFound`, `usage`, `forgotten`
+   * The hash of the commit that a ref names now.
+   * @throws DrayError `notFound`, `forgotten` if a retention policy has removed it, `usage` if the digits
+   * are those of several commits
    */
-  resolve(ref: string): Promise<string>;
-  /** @throws DrayError as `resolve` */
-  show(ref: string): Promise<CommitInfo>;
-  /** In byte order of the paths. Reads as little of the commit's list as the answer needs. */
-  list(ref: string, options?: ListOptions): AsyncGenerator<VersionEntry, void, undefined>;
-  /** Undefined if there is nothing at the path. */
-  stat(ref: string, path: string): Promise<VersionEntry | undefined>;
+  resolve(ref: string, options?: StopOptions): Promise<string>;
+  /** The record of a commit. @throws DrayError as `resolve` */
+  show(ref: string, options?: StopOptions): Promise<CommitInfo>;
   /**
-   * The bytes of a file, or a range of them. Content that is read whole is checked against its hash before
-   * its last bytes come.
-   * @throws DrayError `notFound` if there is no such file, `damaged`
+   * In byte order of the paths; nothing if there is no such folder. Reads as little of the commit's list as
+   * the answer needs.
+   * @throws DrayError as `resolve`, `damaged`
+   */
+  list(ref: string, options?: ListOptions): AsyncGenerator<VersionEntry, void, undefined>;
+  /** Undefined if there is nothing at the path. @throws DrayError as `resolve`, `damaged` */
+  stat(ref: string, path: string, options?: StopOptions): Promise<VersionEntry | undefined>;
+  /**
+   * The bytes of a file, or a range of them, in pieces of at most 8 MiB. Reads at most four pieces ahead, and
+   * stops when the loop is left. Content that is read whole is checked against its hash before its last
+   * bytes come.
+   * @throws DrayError as `resolve`, `notFound` if there is no such file, `damaged`
    */
   read(ref: string, path: string, options?: RangeOptions): AsyncGenerator<Uint8Array, void, undefined>;
   /** Begins a commit on a branch, of content that a program has. */
   commit(branch: string): CommitBuilder;
-  /** In byte order of the paths. Reads only what of the two lists differs. */
-  diff(from: string, to: string): AsyncGenerator<FileChange, void, undefined>;
-  /** Frees connections. */
+  /**
+   * What differs between two versions, in byte order of the paths. Reads only what of their lists differs.
+   * @throws DrayError as `resolve`, `damaged`
+   */
+  diff(from: string, to: string, options?: StopOptions): AsyncGenerator<FileChange, void, undefined>;
+  /** Frees connections. Calls that still run fail. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -117,6 +147,7 @@ export interface Repository extends AsyncDisposable {
  * @throws DrayError `notFound` if there is none, `noPassword`, `wrongPassword`, and those of the stores
  */
 export async function openRepository(url: string, options: DrayOptions = {}): Promise<Repository> {
+  checkText(url, 'A URL');
   const context = contextOf(options);
   const { directory, signal } = context;
   const named = /^[A-Za-z0-9][A-Za-z0-9._-]+$/.test(url) ? findNamedRemote(context, url) : undefined;
@@ -138,26 +169,27 @@ class OpenRepository implements Repository {
   readonly url: string;
   readonly #context: JobContext;
   readonly #remote: OpenedRemote;
-  readonly #store: ObjectStore;
   readonly #versions: Versions;
-  readonly #signal: AbortSignal;
+  readonly #closing = new AbortController();
 
   constructor(context: JobContext, remote: OpenedRemote) {
-    const { store } = remote;
-    this.url = store.address;
-    this.#context = context;
+    this.url = remote.store.address;
+    const signal = AbortSignal.any([context.signal, this.#closing.signal]);
+    this.#context = { ...context, signal };
     this.#remote = remote;
-    this.#store = store;
-    this.#versions = createVersions(store);
-    this.#signal = context.signal;
+    this.#versions = createVersions(remote.store);
   }
 
   commit(branch: string): CommitBuilder {
-    return new BranchCommit(this.#context, this.#remote, branch);
+    const openRemote = () => {
+      this.#call();
+      return this.#remote;
+    };
+    return new BranchCommit(this.#context, openRemote, branch);
   }
 
-  async refs(): Promise<readonly Ref[]> {
-    const refs = await this.#versions.refs({ signal: this.#signal });
+  async refs({ signal }: StopOptions = {}): Promise<readonly Ref[]> {
+    const refs = await this.#versions.refs(this.#call(signal));
     return refs.map(({ commit, name }) => ({
       name: name.slice(name.indexOf('/') + 1),
       kind: name.startsWith('heads/') ? 'branch' : 'tag',
@@ -165,48 +197,63 @@ class OpenRepository implements Repository {
     }));
   }
 
-  resolve(ref: string): Promise<string> {
-    return this.#versions.resolve(ref, { signal: this.#signal });
+  async resolve(ref: string, { signal }: StopOptions = {}): Promise<string> {
+    checkText(ref, 'A ref');
+    return this.#versions.resolve(ref, this.#call(signal));
   }
 
-  async show(ref: string): Promise<CommitInfo> {
-    const { commit, hash } = await this.#open(ref);
+  async show(ref: string, { signal }: StopOptions = {}): Promise<CommitInfo> {
+    const { commit, hash } = await this.#open(ref, this.#call(signal));
     const { author, message, parents, time, totals } = commit;
     const { bytes, files } = totals;
     return { hash, parents, author, message, time: new Date(time), files, bytes };
   }
 
   async *list(ref: string, { folder = '', recursive = false, signal }: ListOptions = {}) {
-    const version = await this.#open(ref);
+    checkText(folder, 'A folder');
+    const call = this.#call(signal);
+    const version = await this.#open(ref, call);
     const prefix = folder === '' || folder.endsWith('/') ? folder : `${folder}/`;
     const delimiter = recursive ? {} : { delimiter: '/' as const };
     for (let next: { continuesAfter?: string } = {}; ; ) {
-      const page = await version.list({ prefix, ...delimiter, ...next }, this.#call(signal));
+      const page = await version.list({ prefix, ...delimiter, ...next }, call);
       const entries = page.entries.filter(({ path }) => path !== prefix).map(entryOf);
-      const folders = page.folders.map((path) => ({ path, kind: 'folder' as const, sizeBytes: 0 }));
+      const folders = page.folders.map(folderAt);
       yield* [...entries, ...folders].sort((left, right) => comparePaths(left.path, right.path));
       if (page.next === undefined) return;
       next = { continuesAfter: page.next };
     }
   }
 
-  async stat(ref: string, path: string): Promise<VersionEntry | undefined> {
-    const entry = await (await this.#open(ref)).find(path, this.#call());
-    return entry && entryOf(entry);
+  async stat(ref: string, path: string, { signal }: StopOptions = {}): Promise<VersionEntry | undefined> {
+    checkText(path, 'A path');
+    const call = this.#call(signal);
+    const version = await this.#open(ref, call);
+    const entry = await version.find(path, call);
+    if (entry) return entryOf(entry);
+    if (path === '') return undefined;
+    // A folder with content has no entry of its own.
+    const prefix = path.endsWith('/') ? path : `${path}/`;
+    const { entries } = await version.list({ prefix, limit: 1 }, call);
+    return entries.length > 0 ? folderAt(prefix) : undefined;
   }
 
   async *read(ref: string, path: string, { signal, ...range }: RangeOptions = {}) {
-    const version = await this.#open(ref);
-    const entry = await version.find(path, this.#call(signal));
+    checkText(path, 'A path');
+    checkOffset(range.start, 'start');
+    checkOffset(range.end, 'end');
+    const call = this.#call(signal);
+    const version = await this.#open(ref, call);
+    const entry = await version.find(path, call);
     if (entry?.kind !== 'file')
       throw new DrayError('notFound', `The version has no file ${path}.`, { data: { path } });
-    yield* version.read(entry, range, this.#call(signal));
+    yield* version.read(entry, range, call);
   }
 
-  async *diff(from: string, to: string) {
-    const [before, after] = await Promise.all([this.#open(from), this.#open(to)]);
-    const call = { signal: this.#signal };
-    for await (const changes of diffCommits(this.#store, before.commit, after.commit, call))
+  async *diff(from: string, to: string, { signal }: StopOptions = {}) {
+    const call = this.#call(signal);
+    const [before, after] = await Promise.all([this.#open(from, call), this.#open(to, call)]);
+    for await (const changes of diffCommits(this.#remote.store, before.commit, after.commit, call))
       for (const change of changes) {
         const kind = kindOfChange(change);
         if (!kind) continue;
@@ -219,21 +266,38 @@ class OpenRepository implements Repository {
       }
   }
 
-  close(): Promise<void> {
-    return this.#store.close();
+  async close(): Promise<void> {
+    this.#closing.abort(new DrayError('aborted', `The repository ${this.url} was closed.`));
+    await this.#remote.store.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  async #open(ref: string): Promise<Version> {
-    return this.#versions.open(await this.#versions.resolve(ref, { signal: this.#signal }));
+  async #open(ref: string, call: { readonly signal: AbortSignal }): Promise<Version> {
+    checkText(ref, 'A ref');
+    return this.#versions.open(await this.#versions.resolve(ref, call), call);
   }
 
   #call(signal?: AbortSignal): { readonly signal: AbortSignal } {
-    return { signal: signal ? AbortSignal.any([signal, this.#signal]) : this.#signal };
+    if (this.#closing.signal.aborted)
+      throw new DrayError('usage', `The repository ${this.url} was closed by this program.`);
+    const own = this.#context.signal;
+    const call = { signal: signal ? AbortSignal.any([signal, own]) : own };
+    checkAborted(call.signal);
+    return call;
   }
+}
+
+/** @throws DrayError `usage` */
+function checkOffset(offset: number | undefined, name: string): void {
+  if (offset === undefined || (Number.isSafeInteger(offset) && offset >= 0)) return;
+  throw new DrayError('usage', `The ${name} of a range is a number of bytes, not ${quotedExcerpt(offset)}.`);
+}
+
+function folderAt(path: string): VersionEntry {
+  return { path, kind: 'folder', sizeBytes: 0 };
 }
 
 function entryOf(entry: Entry): VersionEntry {
@@ -252,6 +316,6 @@ function entryOf(entry: Entry): VersionEntry {
     case 'link':
       return { path: entry.path, kind: 'link', sizeBytes: 0, target: entry.target };
     case 'folder':
-      return { path: entry.path, kind: 'folder', sizeBytes: 0 };
+      return folderAt(entry.path);
   }
 }

@@ -55,7 +55,7 @@ const EXIT_CODES = {
   unsupported: 1,
   /** The disk is full. */
   diskFull: 1,
-  /** Reading or writing the local file system failed. */
+  /** Reading or writing the local file system failed, or a stream that a program gave. */
   io: 1,
   /** A sync would delete more than it was allowed to; nothing was deleted. */
   tooManyDeletes: 1,
@@ -69,12 +69,14 @@ const EXIT_CODES = {
   aborted: 1,
 } as const;
 
+/** Says what happened; the list below has each. */
 export type ErrorCode = keyof typeof EXIT_CODES;
 export const ERROR_CODES = Object.keys(EXIT_CODES) as readonly ErrorCode[];
 
 /** Whether the same call may succeed later. `backoff` asks for a longer pause and less concurrency. */
 export type RetryAdvice = 'no' | 'retry' | 'backoff';
 
+/** The facts of an error besides its code and message. */
 export interface DrayErrorOptions {
   readonly retry?: RetryAdvice;
   /** Plain, JSON-safe facts for programs: paths, keys, sizes. Never a secret. */
@@ -89,9 +91,13 @@ export interface DrayErrorOptions {
   readonly command?: string;
 }
 
+/** The only error that Dray throws. Its message is for people: the thing, the cause and the next step. */
 export class DrayError extends Error {
+  /** Branch on this, never on the message. */
   readonly code: ErrorCode;
+  /** Whether the same call may succeed later. */
   readonly retry: RetryAdvice;
+  /** Plain facts, such as `path`. */
   readonly data: Readonly<Record<string, unknown>>;
 
   /** @param message One or two sentences: the thing, the cause and the next step. */

@@ -35,6 +35,7 @@ export type JobEvent =
   | FleetWorkerEvent
   | FleetStepEvent;
 
+/** A part of a job, in the order of the work in it. */
 export type Phase =
   | 'scan'
   | 'hash'
@@ -47,6 +48,7 @@ export type Phase =
   | 'verify'
   | 'mark';
 
+/** A phase begins. */
 export interface PhaseEvent {
   readonly type: 'phase';
   readonly phase: Phase;
@@ -78,12 +80,14 @@ export interface ProgressEvent {
   readonly underWay?: readonly FileUnderWay[];
 }
 
+/** A file that is read or moved now. */
 export interface FileUnderWay {
   readonly path: string;
   readonly bytesDone: number;
   readonly sizeBytes: number;
 }
 
+/** How a path differs; see `ChangeEvent`. */
 export type ChangeKind = 'added' | 'modified' | 'deleted' | 'renamed' | 'mode' | 'time';
 
 /**
@@ -102,6 +106,7 @@ export interface ChangeEvent {
   readonly oldSizeBytes?: number;
 }
 
+/** A path that this side and the other one changed, each in its way. */
 export interface ConflictEvent {
   readonly type: 'conflict';
   readonly path: string;
@@ -109,6 +114,7 @@ export interface ConflictEvent {
   readonly theirs: 'added' | 'modified' | 'deleted';
 }
 
+/** Something that the job went on with. `warning` names it for programs, `message` for people. */
 export interface WarningEvent {
   readonly type: 'warning';
   /**
@@ -134,8 +140,10 @@ export interface PlanEvent {
   readonly query: QueryExplanation;
 }
 
+/** How a push finds out what the store has: a request for each object, a listing, or the cheaper of both. */
 export type QueryMode = 'each' | 'list' | 'auto';
 
+/** How a push found out which objects the store has, and what the ways would have cost. */
 export interface QueryExplanation {
   readonly mode: QueryMode;
   /** Blobs that the push needs, before any are excluded. */
@@ -164,6 +172,7 @@ export interface QueryExplanation {
   readonly actual?: QueryCost & { readonly present: number; readonly absent: number };
 }
 
+/** What it costs to ask the store in one way: an estimate, or what it was. */
 export interface QueryCost {
   readonly requests: number;
   readonly seconds: number;
@@ -295,6 +304,7 @@ export interface LookupEvent {
   readonly lookup: LookupExplanation;
 }
 
+/** How a copy found out what the destination has. */
 export interface LookupExplanation {
   /**
    * `none`: no lookup; `each`: a HEAD for each file; `list`: a full listing; `leapfrog`: only pages around

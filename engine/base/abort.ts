@@ -14,6 +14,8 @@ export async function runUntilAborted(signal: AbortSignal): Promise<never> {
 /** The outcome, or `aborted` as soon as the signal fires. The work itself goes on. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
+  // Its own failure may come when nobody waits any more.
+  work.catch(() => {});
   checkAborted(signal);
   return new Promise<T>((resolve, reject) => {
     const stop = () => reject(new DrayError('aborted', 'Stopped on request.', { cause: signal.reason }));

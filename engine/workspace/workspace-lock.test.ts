@@ -140,6 +140,16 @@ describe('the lock of a workspace', () => {
   );
 
   it.runIf(process.platform === 'linux')(
+    'of a terminated thread of this process is taken over when it was not touched for long (Linux only)',
+    async () => {
+      hold({ pid: process.pid, life: await ownLife() });
+      await expect(lock({ patienceMs: 10_000 })).rejects.toMatchObject({ code: 'locked' });
+      utimesSync(path, 1, 1);
+      (await lock({ patienceMs: 10_000 })).release();
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
     'of an earlier boot is taken over even if its process id is in use (Linux only)',
     async () => {
       const life = await ownLife();

@@ -3,8 +3,9 @@
  *
  * A lock is abandoned when its holder is a process of this container (or of the host) whose id is unused or
  * was reused, or a process of an earlier boot. A process of another container or machine with the same host
- * name cannot be checked: its lock is abandoned when the holder, which touches it regularly, has not done so
- * for three minutes. A lock of a machine with another host name is never taken over.
+ * name cannot be checked, nor can a thread of this process: its lock is abandoned when the holder, which
+ * touches it regularly, has not done so for three minutes. A lock of a machine with another host name is
+ * never taken over.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -240,6 +241,8 @@ function isAbandoned(
   const isComparable = life !== undefined && life.numbering === holder.life?.numbering;
   if (isComparable && life.startTicks !== holder.life?.startTicks) return true;
   if (holder.pid === process.pid) {
+    // A thread of this process that was terminated released nothing, and touches nothing.
+    if (isComparable && isSilent()) return true;
     // In a container every run may have the same process id. Without better evidence the start time decides.
     const startedMs = isComparable ? 0 : clock.nowMs() - process.uptime() * 1000 - CLOCK_SLACK_MS;
     return Date.parse(holder.since) < Math.max(startedMs, ownGoneBeforeMs);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { given } from '../../../engine/api/given.ts';
-import type { KeptFilesSummary, PutBackSummary } from '../../../engine/api/jobs/jobs.ts';
+import type { KeptFilesSummary, PutBackSummary } from '../../../engine/api/jobs/kept-files.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';

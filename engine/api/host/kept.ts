@@ -1,5 +1,5 @@
 /** The requests for local files that a pull or a restore overwrote. */
-import type { KeptFilesSummary, PutBackSummary } from '../jobs/jobs.ts';
+import type { KeptFilesSummary, PutBackSummary } from '../jobs/kept-files.ts';
 import type { InWorkspace } from './in-workspace.ts';
 
 export interface KeptRequests {

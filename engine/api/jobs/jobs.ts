@@ -72,10 +72,15 @@ export interface Throttle {
 /** The largest number of requests in flight that a user can set. */
 export const TRANSFERS_MAX = 1024;
 
+/** How to reach a store, where its URL does not say. */
 export interface ConnectionFlags {
+  /** The URL of an S3 server that is not Amazon's. */
   readonly endpoint?: string;
+  /** The region of the bucket, such as `eu-central-1`. */
   readonly region?: string;
+  /** A profile of the AWS settings, for its keys and region. */
   readonly profile?: string;
+  /** Name the bucket in the path of a request instead of in the host. */
   readonly pathStyle?: boolean;
   /** Send unsigned requests, for public buckets. */
   readonly anonymous?: boolean;
@@ -97,6 +102,7 @@ export interface RequestTotals {
   readonly dollars: number;
 }
 
+/** How many paths differ, by how they do. */
 export interface ChangeTotals {
   readonly added: number;
   readonly modified: number;
@@ -144,9 +150,12 @@ export interface CloneRequest {
   readonly only?: readonly string[];
 }
 
+/** What to find out about a workspace. */
 export interface StatusRequest {
+  /** Also compare the branch with the remote's. */
   readonly remote?: boolean;
 }
+/** The state of a workspace. */
 export interface StatusSummary {
   readonly branch: string;
   /** Null before the first push. */
@@ -167,9 +176,13 @@ export interface StatusSummary {
   readonly scope?: WorkspaceScope;
 }
 
+/** What to push, and how. */
 export interface PushRequest {
+  /** Of the commit. Default: a summary of the changes. */
   readonly message?: string;
+  /** Only find out what would be pushed. */
   readonly dryRun?: boolean;
+  /** Default `auto`. */
   readonly query?: QueryMode;
   /** Ask the remote again instead of using the index. */
   readonly noIndex?: boolean;
@@ -181,6 +194,7 @@ export interface PushRequest {
   /** Push even if many files have become empty. */
   readonly allowEmptied?: boolean;
 }
+/** What a push did, or in a dry run would do. */
 export interface PushSummary {
   readonly result: 'pushed' | 'nothingToPush' | 'wouldPush';
   readonly branch: string;
@@ -201,10 +215,13 @@ export interface PushSummary {
   readonly forecast?: RequestTotals;
 }
 
+/** What to pull, and what becomes of conflicts. */
 export interface PullRequest {
   /** Default: the current branch. */
   readonly ref?: string;
+  /** Only find out what would be pulled. */
   readonly dryRun?: boolean;
+  /** Default `stop`: fail before anything is written. */
   readonly conflicts?: 'stop' | ConflictSide;
   /** Conflicting paths with a decision other than `conflicts`. */
   readonly decisions?: Readonly<Record<string, ConflictSide>>;
@@ -226,30 +243,7 @@ export interface MadeCopy {
   readonly path: string;
   readonly copy: string;
 }
-export interface KeptRun {
-  readonly id: string;
-  readonly time: string;
-  /** The command that overwrote the files, after `dray`. */
-  readonly command: string;
-  readonly files: number;
-  readonly bytes: number;
-  /** The first 1,000. */
-  readonly paths: readonly string[];
-}
-export interface KeptFilesSummary {
-  /** Newest first. */
-  readonly runs: readonly KeptRun[];
-  readonly files: number;
-  readonly bytes: number;
-  /** How long files are kept. */
-  readonly days: number;
-}
-export interface PutBackSummary {
-  readonly restored: number;
-  readonly failed: number;
-  /** The files that were at these paths before. */
-  readonly kept?: KeptTotals;
-}
+/** What a pull did, or in a dry run would do. */
 export interface PullSummary {
   readonly result: 'pulled' | 'upToDate' | 'wouldPull';
   readonly workspace: string;

@@ -24,6 +24,7 @@ export interface FilterRule {
   readonly pattern: string;
 }
 
+/** Which files of the source count. Default: all. */
 export interface TreeFilterRequest {
   /** The first matching rule decides; an unmatched item is included. An include must not end in `/`. */
   readonly rules?: readonly FilterRule[];
@@ -41,8 +42,10 @@ export interface TreeFilterRequest {
   readonly serverTime?: boolean;
 }
 
+/** What makes two files the same: size and time, size and checksum, or size alone. */
 export type CompareMode = 'sizeAndTime' | 'checksum' | 'sizeOnly';
 
+/** Two places, and how their files are compared. */
 export interface TreePairRequest {
   readonly source: PlaceRequest;
   readonly destination: PlaceRequest;
@@ -63,7 +66,9 @@ export interface ExportRequest extends Omit<CopyRequest, 'source'> {
   readonly from?: string;
 }
 
+/** What to copy, and how. */
 export interface CopyRequest extends TreePairRequest {
+  /** Only find out what would be copied. */
   readonly dryRun?: boolean;
   /** Keep items that are newer at the destination. */
   readonly update?: boolean;
@@ -80,9 +85,11 @@ export interface CopyRequest extends TreePairRequest {
   readonly backupDirectory?: PlaceRequest;
   /** User metadata for every object written. */
   readonly metadata?: Readonly<Record<string, string>>;
+  /** Of every object written, such as `STANDARD_IA`. */
   readonly storageClass?: string;
   /** For every object; default: guessed from the name, or for copies between stores the source's. */
   readonly contentType?: string;
+  /** Of uploads in parts. Default: chosen by the size of the object. */
   readonly partSizeBytes?: number;
   /**
    * Copy unchanged ranges of large objects inside the store; between machines, send only the differing blocks
@@ -119,6 +126,7 @@ export interface CheckTreesRequest extends TreePairRequest {
   readonly reportPath?: string;
 }
 
+/** What a copy or a sync did, or in a dry run would do. */
 export interface TransferSummary {
   readonly result: 'copied' | 'upToDate' | 'wouldCopy';
   readonly source: string;

@@ -2,7 +2,8 @@
 import { lstatSync, renameSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DrayError, toErrorRecord } from '../../api/error.ts';
-import type { JobContext, KeptFilesSummary, KeptRun, PutBackSummary } from '../../api/jobs/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { KeptFilesSummary, KeptRun, PutBackSummary } from '../../api/jobs/kept-files.ts';
 import { openTreeWriter } from '../../files/write/tree-writer.ts';
 import { errnoOf, writeError } from '../../files/write/write-error.ts';
 import { requireWorkspace, type WorkspaceFolder } from '../../workspace/workspace-folder.ts';

@@ -23,6 +23,7 @@ import { sendPack } from '../push/send-pack.ts';
 import { createStoredBlobs, storedAs } from '../push/stored-blobs.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
+import { StreamStart } from './stream-start.ts';
 
 export interface ContentSource {
   /** For messages. */
@@ -35,9 +36,13 @@ export interface ContentSource {
 }
 
 export interface ContentStream {
-  readonly sizeBytes: number;
+  /** Undefined: known at its end. */
+  readonly sizeBytes: number | undefined;
+  /** A piece is used before the next one is asked for. */
   readonly body: AsyncIterable<Uint8Array>;
 }
+
+type SizedStream = ContentStream & { readonly sizeBytes: number };
 
 export interface WrittenContent {
   readonly hash: BlobHash;
@@ -69,6 +74,8 @@ const PACK_MEMORY_BYTES = 128 * 1024 * 1024;
 const MIB = 1024 * 1024;
 /** Content above this is not held whole in a repository without chunks. */
 const WHOLE_BYTES_MAX = 64 * MIB;
+/** Content of unknown size up to this waits for no other. */
+const SHORT_BYTES_MAX = MIB;
 /** Files that are being cut at once, and chunks of one file that are being sent. */
 const CUTS_MAX = 2;
 const CHUNKS_IN_FLIGHT = 4;
@@ -106,13 +113,41 @@ class Writer implements ContentWriter {
     this.#tasks.check();
     const { layout } = this.#options.link;
     const { body, sizeBytes } = await source.open();
-    if (isCut(layout, sizeBytes)) return await this.#putCut(source, { body, sizeBytes });
-    if (sizeBytes > WHOLE_BYTES_MAX) return await this.#putLarge(source, { body, sizeBytes });
-    using _memory = await this.#memory.acquire(sizeBytes, this.#tasks.signal);
-    const bytes = await readWhole(source, { body, sizeBytes });
+    if (sizeBytes === undefined) return await this.#putUnsized(source, body);
+    const { signal } = this.#tasks;
+    if (isCut(layout, sizeBytes) || sizeBytes > WHOLE_BYTES_MAX) {
+      using _cut = await this.#cuts.acquire(1, signal);
+      const stream = { body, sizeBytes };
+      return await (isCut(layout, sizeBytes) ? this.#cut(source, stream) : this.#putLarge(source, stream));
+    }
+    using _memory = await this.#memory.acquire(sizeBytes, signal);
+    return await this.#putWhole(await readWhole(source, { body, sizeBytes }));
+  }
+
+  /** Longer content takes turns, because it may need the memory of the largest that is held whole. */
+  async #putUnsized(source: ContentSource, body: AsyncIterable<Uint8Array>): Promise<WrittenContent> {
+    const { chunkAbove } = this.#options.link.layout;
+    const { signal } = this.#tasks;
+    using _memory = await this.#memory.acquire(SHORT_BYTES_MAX, signal);
+    await using start = new StreamStart(body);
+    if (await start.readTo(SHORT_BYTES_MAX)) return await this.#putWhole(toShared(start.bytes()));
+    using _cut = await this.#cuts.acquire(1, signal);
+    if (await start.readTo(chunkAbove > 0 ? chunkAbove : WHOLE_BYTES_MAX))
+      return await this.#putWhole(toShared(start.bytes()));
+    if (chunkAbove > 0) return await this.#cut(source, { body: start.all(), sizeBytes: undefined });
+    const message = `${source.name} has more than ${WHOLE_BYTES_MAX / MIB} MiB, and its size was not given.`;
+    throw new DrayError('usage', `${message} This repository, which has no chunks, needs it.`, {
+      data: { path: source.name },
+    });
+  }
+
+  /** @param bytes In memory that threads share. */
+  async #putWhole(bytes: Uint8Array): Promise<WrittenContent> {
+    const { blobs, layout } = this.#options.link;
+    const sizeBytes = bytes.length;
     if (sizeBytes === 0) return { hash: EMPTY_BLOB, sizeBytes };
     const hash = hashOf('sha256', bytes, 'hex') as BlobHash;
-    if (this.#options.link.blobs.has(hash) || this.#packing.has(hash)) return { hash, sizeBytes };
+    if (blobs.has(hash) || this.#packing.has(hash)) return { hash, sizeBytes };
     if (sizeBytes < layout.packBelow) await this.#pack(hash, bytes);
     else await this.#putObject(hash, bytes);
     return { hash, sizeBytes };
@@ -207,10 +242,9 @@ class Writer implements ContentWriter {
     return stored;
   }
 
-  async #putCut(source: ContentSource, { body, sizeBytes }: ContentStream): Promise<WrittenContent> {
+  async #cut(source: ContentSource, { body, sizeBytes }: ContentStream): Promise<WrittenContent> {
     const { index, link } = this.#options;
     const { signal } = this.#tasks;
-    using _cut = await this.#cuts.acquire(1, signal);
     const inFlight = new Budget(CHUNKS_IN_FLIGHT);
     const sends: Promise<Chunk>[] = [];
     const cutter = createStreamCutter(link.layout, toShared);
@@ -230,20 +264,19 @@ class Writer implements ContentWriter {
       await send(cutter.finish());
       const chunks = await Promise.all(sends);
       const read = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
-      if (read !== sizeBytes) throw otherSize(source, sizeBytes);
+      if (sizeBytes !== undefined && read !== sizeBytes) throw otherSize(source, sizeBytes);
       const hash = hashOfChunks(chunks);
       index.transaction(() => link.blobs.add(hash, { in: 'chunks', chunks }));
-      return { hash, sizeBytes };
+      return { hash, sizeBytes: read };
     } finally {
       await Promise.allSettled(sends);
     }
   }
 
   /** Reads twice: the name of the object is the hash of its content. */
-  async #putLarge(source: ContentSource, first: ContentStream): Promise<WrittenContent> {
+  async #putLarge(source: ContentSource, first: SizedStream): Promise<WrittenContent> {
     const { link, remote } = this.#options;
     const { signal } = this.#tasks;
-    using _cut = await this.#cuts.acquire(1, signal);
     const { sizeBytes } = first;
     const sum = createHash('sha256');
     for await (const piece of first.body) sum.update(piece);
@@ -284,7 +317,7 @@ function toShared(bytes: Uint8Array): Uint8Array {
 }
 
 /** In shared memory, so that threads can compress it in place. */
-async function readWhole(source: ContentSource, { body, sizeBytes }: ContentStream): Promise<Uint8Array> {
+async function readWhole(source: ContentSource, { body, sizeBytes }: SizedStream): Promise<Uint8Array> {
   const bytes = new Uint8Array(new SharedArrayBuffer(sizeBytes));
   let filled = 0;
   for await (const piece of body) {

@@ -1,4 +1,5 @@
 /** The versions of one repository. What their manifests share is in memory once. */
+import { orAborted } from '../../base/abort.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { readSegment } from '../../repository/manifest/stored-segment.ts';
@@ -18,7 +19,7 @@ export interface Versions {
    */
   resolve(text: string, options?: CallOptions): Promise<CommitHash>;
   /** One request, or none if it was opened lately. @throws `notFound`, `damaged` */
-  open(hash: CommitHash): Promise<Version>;
+  open(hash: CommitHash, options?: CallOptions): Promise<Version>;
 }
 
 /** Commits whose lists of segments are in memory. */
@@ -37,7 +38,7 @@ export function createVersions(store: ObjectStore, reading?: Reading): Versions 
       return kinds.flat();
     },
     resolve: (text, options) => resolveKept(store, text, options),
-    open(hash) {
+    open(hash, { signal } = {}) {
       const version =
         opened.get(hash) ??
         openVersion(store, hash, { readSegment: readCached, ...(reading && { reading }) });
@@ -45,7 +46,7 @@ export function createVersions(store: ObjectStore, reading?: Reading): Versions 
       opened.set(hash, version);
       version.catch(() => opened.delete(hash));
       for (const oldest of opened.keys()) if (opened.size > OPEN_MAX) opened.delete(oldest);
-      return version;
+      return orAborted(version, signal);
     },
   };
 }

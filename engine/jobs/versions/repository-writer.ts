@@ -43,8 +43,8 @@ export interface RepositoryWriter extends AsyncDisposable {
   has(hash: BlobHash): boolean;
   /** @throws `internal` if the content is not stored */
   locate(hash: BlobHash, sizeBytes: number): BlobLocation;
-  /** A writer for one pass: the caller settles and closes it. */
-  openContent(): ContentWriter;
+  /** A writer for one pass: the caller settles and closes it. @param stop Default: the job's signal. */
+  openContent(stop?: AbortSignal): ContentWriter;
   /** Asks the store once for what was sent. @throws `remoteFailed` */
   confirm(): Promise<void>;
   readCommit(hash: CommitHash): Promise<Commit>;
@@ -67,13 +67,15 @@ export interface WriterOptions {
   readonly creates: boolean;
   /** Names this job to commands that wait for it. */
   readonly command: string;
+  /** How long to wait for another process that writes to the same repository in this way. Default 10 s. */
+  readonly patienceMs?: number;
 }
 
 /** @throws `notARepository`, `locked` while another process writes to the same repository in this way */
 export async function openRepositoryWriter(
   context: JobContext,
   remote: OpenedRemote,
-  { command, creates }: WriterOptions,
+  { command, creates, patienceMs = LOCK_PATIENCE_MS }: WriterOptions,
 ): Promise<RepositoryWriter> {
   const { store } = remote;
   const { signal } = context;
@@ -90,7 +92,7 @@ export async function openRepositoryWriter(
     command,
     clock: systemClock,
     signal,
-    patienceMs: LOCK_PATIENCE_MS,
+    patienceMs,
     onWait: (holder) =>
       context.emit({
         type: 'warning',
@@ -155,7 +157,7 @@ function createWriter(parts: WriterParts, release: () => void): RepositoryWriter
       if (location) return location;
       throw new DrayError('internal', `The content ${hash} is not on the store, and nothing was recorded.`);
     },
-    openContent: () => createContentWriter({ remote, index, link, signal }),
+    openContent: (stop = signal) => createContentWriter({ remote, index, link, signal: stop }),
     confirm: () => confirmUploads({ ...remote, session: { context, index }, link }),
     readCommit: (hash) => readCommit(store, hash, { signal }),
     readEntries: (commit) => readEntries(store, commit, { signal }),

@@ -3,6 +3,7 @@
  * nothing here becomes stale.
  */
 import { LRUCache } from 'lru-cache';
+import { orAborted } from '../../base/abort.ts';
 import type { Entry } from '../../model/entry.ts';
 import type { SegmentRef } from '../../repository/manifest/manifest.ts';
 import type { SegmentReader } from '../../repository/manifest/read-entries.ts';
@@ -11,8 +12,8 @@ import type { SegmentReader } from '../../repository/manifest/read-entries.ts';
 const ROWS_MAX = 150_000;
 
 /**
- * Reads by `read` what is not here. Concurrent readers of one segment share one request, which none of them
- * can abort.
+ * Reads by `read` what is not here. Concurrent readers of one segment share one request. Who aborts does not
+ * wait for it any more.
  */
 export function createSegmentCache(
   read: (segment: SegmentRef) => Promise<readonly Entry[]>,
@@ -25,8 +26,8 @@ export function createSegmentCache(
     fetchMethod: (_hash, _stale, { context }) => read(context),
     ignoreFetchAbort: true,
   });
-  return async (segment) =>
-    cache.get(segment.hash) ?? (await cache.fetch(segment.hash, { context: segment }))!;
+  return async (segment, { signal } = {}) =>
+    cache.get(segment.hash) ?? (await orAborted(cache.fetch(segment.hash, { context: segment }), signal))!;
 }
 
 function rowsOf(entries: readonly Entry[]): number {

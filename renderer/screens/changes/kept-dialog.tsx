@@ -1,7 +1,7 @@
 /** Lists the bin of a workspace, with local files that were overwritten or discarded, and restores them. */
 import './kept-dialog.css';
 import { useRef } from 'react';
-import type { KeptRun } from '../../../engine/api/jobs/jobs.ts';
+import type { KeptRun } from '../../../engine/api/jobs/kept-files.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { formatMoment } from '../../design/format.ts';

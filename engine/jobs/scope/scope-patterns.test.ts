@@ -97,6 +97,20 @@ describe('A part', () => {
     expect(changes).toMatchObject({ added: 0, modified: 0, deleted: 0 });
   });
 
+  it('stays as it is until a push that runs has ended, so that what is pushed may leave', async () => {
+    const { root } = await clone('a', 'b');
+    writeFileSync(`${root}/b/new`, 'new');
+    const dropping: Promise<unknown>[] = [];
+    const emit = () => {
+      if (dropping.length === 0) dropping.push(scope(testContext(root), { action: 'drop', patterns: ['b'] }));
+    };
+    expect(await push(testContext(root, { emit }), {})).toMatchObject({ changes: { added: 1, deleted: 0 } });
+    expect(await Promise.all(dropping)).toMatchObject([{ removed: 3, outside: { count: 0 } }]);
+    expect(await push(testContext(root), {})).toMatchObject({ result: 'nothingToPush' });
+    const { root: other } = await clone('b');
+    expect(filesIn(other)).toEqual(['b/1', 'b/new', 'b/sub/1']);
+  });
+
   it('of a newer Dray, or of a pattern that leaves the workspace, is refused by every command', async () => {
     const { root } = await clone('a');
     const path = `${root}/.dray/state.json`;

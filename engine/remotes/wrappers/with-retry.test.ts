@@ -58,7 +58,7 @@ describeObjectStoreContract('A store behind retry, throttle, meter and faults', 
  */
 function breakingFiles(keys: readonly string[], pagesMax: number) {
   const asked: (string | undefined)[] = [];
-  const entries: FileCalls['entries'] = async function* ({ after = '', onProblem }) {
+  const entries: FileCalls['entries'] = async function* ({ after = '', onPart, onProblem }) {
     asked.push(after);
     const from = keys.filter((key) => key > after);
     for (const [at, key] of from.entries()) {
@@ -66,6 +66,7 @@ function breakingFiles(keys: readonly string[], pagesMax: number) {
       yield [{ key, sizeBytes: 1, modifiedMs: 0, etag: '', mode: 0 }];
     }
     onProblem?.(`seen from "${after}"`);
+    onPart?.({ folder: after, below: '', only: null });
   };
   return { asked, files: { entries, folders: {} } as FileCalls };
 }
@@ -91,6 +92,13 @@ describe('A listing of files that breaks', () => {
     const { received } = await listed({ onProblem: (message) => problems.push(message) });
     expect(received).toEqual(keys);
     expect(problems).toEqual(['seen from ""']);
+  });
+
+  it('starts again for a caller that needs the parts of datasets', async () => {
+    const parts: string[] = [];
+    const { received } = await listed({ onPart: ({ folder }) => parts.push(folder) });
+    expect(received).toEqual(keys);
+    expect(parts).toEqual(['']);
   });
 });
 

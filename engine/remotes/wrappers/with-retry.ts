@@ -126,9 +126,9 @@ function completeAgain(
 }
 
 /**
- * An interrupted listing continues after the last received entry. For a caller that needs problems it starts
- * again, without the entries already given: problems are reported at the end, and a continued listing would
- * miss those before.
+ * An interrupted listing continues after the last received entry. For a caller that needs problems or
+ * parts it starts again, without the entries already given: these are reported at the end, and a continued
+ * listing would miss those before.
  */
 async function* entriesOf(
   files: FileCalls,
@@ -138,7 +138,8 @@ async function* entriesOf(
   let last: string | undefined;
   let pages = files.entries(call);
   const beginAgain = () => {
-    pages = files.entries(call.onProblem || last === undefined ? call : { ...call, after: last });
+    const needsEnd = call.onProblem !== undefined || call.onPart !== undefined;
+    pages = files.entries(needsEnd || last === undefined ? call : { ...call, after: last });
   };
   const nextNew = async (): Promise<IteratorResult<readonly ServedEntry[]>> => {
     for (;;) {

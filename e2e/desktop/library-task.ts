@@ -1,4 +1,4 @@
-/** What a program finds when it uses the library: an encrypted repository, a workspace and an S3 store. */
+/** What a program finds when it uses the library: an encrypted repository, a workspace, and remote stores. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -28,20 +28,20 @@ export const EXPECTED = {
   after: ['a.txt', 'broken.asar', 'large', 'notes', 'program.asar', ...small],
   archive: hashOf(asar),
   copied: { failed: 0, files: 5 + SMALL_FILES },
-  remote: 'small/007',
+  remotes: ['small/007', 'small/007'],
 };
 
 interface Surroundings {
-  /** Of an S3 store. */
-  readonly bucket: string;
+  /** Ending in `/`, such as `s3://bucket/`. */
+  readonly stores: readonly string[];
   /** For the command that makes the repositories. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Makes a folder with a repository, a workspace with changes, and a second repository in the S3 store. */
+/** Makes a folder with a repository and a workspace with changes, and a repository in each store. */
 export async function prepareLibraryTask(
   folder: string,
-  { bucket, environment }: Surroundings,
+  { environment, stores }: Surroundings,
 ): Promise<LibraryTask> {
   const work = join(folder, 'work');
   const write = (name: string, content: string | Uint8Array) => writeFileSync(join(work, name), content);
@@ -64,12 +64,15 @@ export async function prepareLibraryTask(
   // Electron's `fs` shows an archive as a folder, and a damaged one as an error.
   write('program.asar', asar);
   write('broken.asar', 'no archive');
-  const remoteUrl = `s3://${bucket}/${basename(folder)}`;
   const source = pathToFileURL(join(folder, 'store')).href;
-  await dray('copy', `${source}?ref=main&path=small`, join(folder, 'remote'));
-  await dray('init', join(folder, 'remote'), '--remote', remoteUrl);
-  await dray('-C', join(folder, 'remote'), 'push');
-  return { library: new URL('library.js', pathToFileURL(COMMAND)).href, folder, remoteUrl };
+  const remoteUrls = stores.map((store) => store + basename(folder));
+  for (const [number, remoteUrl] of remoteUrls.entries()) {
+    const copied = join(folder, `copied-${number}`);
+    await dray('copy', `${source}?ref=main&path=small`, copied);
+    await dray('init', copied, '--remote', remoteUrl, '--trust-new-peer');
+    await dray('-C', copied, 'push');
+  }
+  return { library: new URL('library.js', pathToFileURL(COMMAND)).href, folder, remoteUrls };
 }
 
 /** An archive of Electron's with one file. Format: github.com/electron/asar, "Format". */

@@ -10,6 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serveForTest, TEST_TOKEN } from '../../engine/peer/peer.fixture.ts';
+import { ownCertificate } from '../../engine/peer/peer-own-certificate.ts';
+import type { PeerServer } from '../../engine/peer/serve-folder.ts';
 import { type FakeS3, startFakeS3 } from '../servers/fake-s3.ts';
 import { findElectron } from './find-electron.ts';
 import { EXPECTED, prepareLibraryTask } from './library-task.ts';
@@ -24,21 +27,30 @@ if (program === undefined)
 
 let folder: string;
 let store: FakeS3;
+let peer: PeerServer;
+let stores: readonly string[];
 let environment: Record<string, string>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'dray-electron-library-'));
   store = await startFakeS3();
+  await mkdir(join(folder, 'served'));
+  const tls = await ownCertificate(join(folder, 'server'), 'there');
+  peer = await serveForTest(join(folder, 'served'), { tls });
+  stores = [`s3://${store.bucket}/`, `dray://127.0.0.1:${peer.address.port}/`];
   environment = {
     ...store.environment,
     DRAY_AUTHOR: 'tester',
     DRAY_CACHE: join(folder, 'cache'),
     DRAY_CONFIG: join(folder, 'config.json'),
     DRAY_PASSWORD: 'secret',
+    DRAY_TOKEN: TEST_TOKEN,
+    DRAY_TOKEN_HOST: `127.0.0.1:${peer.address.port}`,
   };
   await buildApp();
 });
 afterAll(async () => {
   await store?.[Symbol.asyncDispose]();
+  await peer?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -59,7 +71,7 @@ async function buildApp(): Promise<void> {
 
 async function prepare(name: string): Promise<LibraryTask> {
   await mkdir(join(folder, name));
-  return prepareLibraryTask(join(folder, name), { bucket: store.bucket, environment });
+  return prepareLibraryTask(join(folder, name), { environment, stores });
 }
 
 /** Ends the test with what a program printed when it fails. */

@@ -11,8 +11,8 @@ export interface LibraryTask {
   readonly library: string;
   /** Made by `prepareLibraryTask`. The answer is written into it. */
   readonly folder: string;
-  /** Of a repository in an S3 store, whose settings are in the environment. */
-  readonly remoteUrl: string;
+  /** Of repositories in other stores, whose settings are in the environment. */
+  readonly remoteUrls: readonly string[];
 }
 
 /** What a program that used all of the library saw, or the stack of its error. */
@@ -28,7 +28,7 @@ export async function runLibraryTask(task: LibraryTask): Promise<void> {
   await writeFile(join(task.folder, ANSWER), JSON.stringify(answer));
 }
 
-async function doAll({ library, folder, remoteUrl }: LibraryTask): Promise<LibraryAnswer> {
+async function doAll({ library, folder, remoteUrls }: LibraryTask): Promise<LibraryAnswer> {
   const { copy, openRepository, openWorkspace }: typeof Dray = await import(library);
   const at = (name: string) => join(folder, name);
   const url = pathToFileURL(at('store')).href;
@@ -54,9 +54,13 @@ async function doAll({ library, folder, remoteUrl }: LibraryTask): Promise<Libra
   const { failed, files } = await copy(`${url}?ref=main`, at('copy'));
   found.copied = { failed, files };
 
-  const remote = await openRepository(remoteUrl);
-  found.remote = String(Buffer.concat(await gather(remote.read('main', '007'))));
-  await remote.close();
+  const remotes: string[] = [];
+  for (const url of remoteUrls) {
+    const remote = await openRepository(url);
+    remotes.push(String(Buffer.concat(await gather(remote.read('main', '007')))));
+    await remote.close();
+  }
+  found.remotes = remotes;
   return found;
 }
 

@@ -86,6 +86,29 @@ describe.each([
   });
 });
 
+it('A sync whose source is narrowed meanwhile deletes nothing that has left', async () => {
+  const names = Array.from({ length: 1_100 }, (_, at) => `many/${at}`);
+  for (const name of names) sandbox.write(`whole/${name}`, '');
+  await push(testContext(whole), {});
+  const part = sandbox.path('served/part');
+  await pull(testContext(part), {});
+  await scope(testContext(part), { action: 'only', patterns: ['many', 'a', 'z'] });
+  sandbox.write('served/part/z', 'last');
+  await push(testContext(part), {});
+  await pull(testContext(whole), {});
+  let narrowing: Promise<unknown> | undefined;
+  const drained = async () => {
+    narrowing ??= scope(testContext(part), { action: 'drop', patterns: ['z'] });
+    await narrowing;
+  };
+  const run = { ...context(), drained };
+  expect(await syncTree(run, { source: place(part), destination: place(whole) })).toMatchObject({
+    deletedFiles: 0,
+  });
+  expect(await narrowing).toMatchObject({ removed: 1 });
+  expect(readFileSync(`${whole}/z`, 'utf8')).toBe('last');
+});
+
 describe.each([
   ['by this machine', (path: string) => sandbox.path(`served/${path}`)],
   ['by a peer', (path: string) => served(path)],

@@ -124,7 +124,7 @@ describe.skipIf(!findChromium())('History', () => {
     // Restoring over a file that was never pushed needs the user's consent.
     writeFileSync(join(root, 'coast.png'), 'work of this morning');
     await askToRestore('coast.png');
-    await page.getByRole('dialog').getByText('Those changes will be lost.').waitFor();
+    await page.getByRole('dialog').getByText('changed since the last push and will be replaced.').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel' }).click();
     expect(readFileSync(join(root, 'coast.png'), 'utf8')).toBe('work of this morning');

@@ -113,7 +113,7 @@ const ADVICE_BY_REASON: Readonly<Record<string, Advice>> = {
     text: 'Push what changed here, or restore the last version of these files. Then switch again.',
     go: AT_CHANGES,
   },
-  'conflict.wouldLose': { text: 'Restore again, and confirm there that these changes may be lost.' },
+  'conflict.wouldLose': { text: 'Restore again, and confirm there that these changes may be replaced.' },
   'conflict.refMoved': { text: '' },
   'conflict.jobChanged': { text: 'Open its current version, then change it again.' },
   'conflict.ownerChanged': { text: '' },

@@ -28,7 +28,12 @@ describe('the preview of a file', () => {
       as: 'facts',
       start: 'ZgBm',
     });
-    expect(await preview('latin.txt', Buffer.from('caf\u00e9', 'latin1'))).toMatchObject({ as: 'facts' });
+    for (const bytes of [Buffer.from('caf\u00e9,1', 'latin1'), Buffer.from('a,b\n1,\0')])
+      expect(await preview('latin.CSV', bytes)).toMatchObject({
+        as: 'facts',
+        why: 'This is not text in UTF-8, nor in UTF-16 with its mark, so its first bytes are shown.',
+      });
+    expect(await preview('x.bin', Buffer.from([0xff, 0]))).not.toHaveProperty('why');
   });
 
   it('reads only the shown part of a long text, and splits no character', async () => {

@@ -47,6 +47,12 @@ const IMAGES: readonly { readonly mime: string; readonly at: number; readonly by
 ];
 const IMAGE_NAMES = /^\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
+const LARGE_PICTURE = 'Only pictures of up to 4 MiB are shown.';
+
+/** Files of these names are texts, so a person expects one. */
+const TEXT_NAMES = /^\.(?:csv|tsv|tab|jsonl|ndjson|json|txt|md|log|xml|ya?ml)$/i;
+const NO_TEXT = 'This is not text in UTF-8, nor in UTF-16 with its mark, so its first bytes are shown.';
+
 const MEDIA_NAMES = /^\.(?:wav|flac|mp3|og[agvx]|opus|webm|weba|mkv|mp4|m4[abv]|mov)$/i;
 const PARQUET_NAMES = /^\.(?:parquet|pq)$/i;
 
@@ -65,7 +71,8 @@ export async function previewFile(source: PreviewSource): Promise<FilePreview> {
   const text = textOf(bytes.subarray(0, TEXT_BYTES_MAX), source);
   if (text === undefined) {
     const start = Buffer.from(bytes.subarray(0, START_BYTES)).toString('base64');
-    return { as: 'facts', facts, start, ...(mime && { why: 'Only pictures of up to 4 MiB are shown.' }) };
+    const why = mime ? LARGE_PICTURE : TEXT_NAMES.test(extname(name)) ? NO_TEXT : undefined;
+    return { as: 'facts', facts, start, ...(why === undefined ? {} : { why }) };
   }
   const isCut = facts.sizeBytes > TEXT_BYTES_MAX;
   const table = tablePreview(name, text, isCut);

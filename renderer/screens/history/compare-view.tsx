@@ -19,6 +19,7 @@ import { useFileMenu } from '../file-menu/use-file-menu.tsx';
 import { ChangeCounts } from './change-counts.tsx';
 import { FileDialog, type FileDialogProps } from './file-dialog.tsx';
 import { FolderChangesView } from './folder-changes-view.tsx';
+import { useForgottenNews } from './use-forgotten-news.ts';
 
 const ROWS_MAX = 500;
 
@@ -39,6 +40,7 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
     { root, to, limit: ROWS_MAX, ...(from === undefined ? {} : { from }) },
     { freshMs },
   );
+  useForgottenNews(compared.error);
   const [by, setBy] = useState<By>('files');
   const [file, setFile] = useState<Sides>();
   const totals = compared.data?.changes;

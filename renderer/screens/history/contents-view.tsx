@@ -31,6 +31,7 @@ import { S3Dialog } from '../versions/s3-dialog.tsx';
 import { FileDialog } from './file-dialog.tsx';
 import { crumbsOfFolder, useFocusInside } from './folder-crumbs.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
+import { useForgottenNews } from './use-forgotten-news.ts';
 import { useTypedSearch } from './use-typed-search.ts';
 
 export interface ContentsViewProps {
@@ -69,6 +70,7 @@ function Contents({ root, commit, version }: ContentsProps) {
   const { search, text, type } = useTypedSearch(() => setChoice(NOTHING));
   const location: Location = { root: version, folder };
   const entries = useEntries(location, sortedBy, { search });
+  useForgottenNews(entries.error);
   const view = useFocusInside(folder, entries.pages === undefined);
   const chosen = chosenIn({ location, sortedBy, filter: '', choice }, entries);
   const go = (next: string): void => {

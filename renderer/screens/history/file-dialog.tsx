@@ -11,6 +11,7 @@ import { FilePreviewView, PREVIEW_HELD_MS } from '../preview/file-preview.tsx';
 import { FileSides } from '../preview/file-sides.tsx';
 import { versionName } from '../refs/ref-task.ts';
 import { type FileAt, RestoreDialog } from './restore-dialog.tsx';
+import { useForgottenNews } from './use-forgotten-news.ts';
 
 export interface FileDialogProps {
   readonly root: string;
@@ -28,6 +29,7 @@ export function FileDialog({ root, before, after, onClose }: FileDialogProps) {
   const sides = [older, newer].filter((side) => side !== undefined);
   const error = sides.find((side) => side.error)?.error;
   const isReady = sides.every((side) => side.data);
+  useForgottenNews(error);
   if (restoring) return <RestoreDialog root={root} file={restoring} onClose={onClose} />;
   return (
     <Dialog

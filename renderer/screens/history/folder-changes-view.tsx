@@ -14,6 +14,7 @@ import { useTokenPx } from '../../shell/appearance/density.ts';
 import { Crumbs } from '../crumbs.tsx';
 import { ChangeCounts } from './change-counts.tsx';
 import { crumbsOfFolder, useFocusInside } from './folder-crumbs.ts';
+import { useForgottenNews } from './use-forgotten-news.ts';
 
 export interface FolderChangesViewProps {
   readonly root: string;
@@ -30,6 +31,7 @@ export function FolderChangesView({ root, from, to, freshMs, onLook }: FolderCha
   const layout = useMemo(() => ({ rowHeight }), [rowHeight]);
   const request = { root, to, folder, ...(from === undefined ? {} : { from }) };
   const summed = useAsk('history.folders', request, { freshMs });
+  useForgottenNews(summed.error);
   const view = useFocusInside(folder, summed.isPending);
   const { folders = [], isCut = false, rows = [] } = summed.data ?? {};
   const items = [

@@ -1,5 +1,5 @@
 /**
- * The question before a restore: what it would write, and which changes that were never pushed it would lose.
+ * The question before a restore: what it would write, and which changes that were never pushed it replaces.
  */
 
 import type { RestorePlan } from '../../../engine/api/jobs/jobs.ts';
@@ -11,6 +11,7 @@ import { AnswerState } from '../../failures/answer-state.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { versionName } from '../refs/ref-task.ts';
 import { useStartTransfers } from '../start-transfer.ts';
+import { useForgottenNews } from './use-forgotten-news.ts';
 
 const NAMED_MAX = 8;
 
@@ -35,6 +36,7 @@ export function RestoreDialog({ root, file, more = [], onClose }: RestoreDialogP
   const isWhole = path === '.';
   const what = more.length === 0 ? path : formatPlural(paths.length, 'entry', 'entries');
   const plan = useAsk('history.planRestore', { root, commit, paths });
+  useForgottenNews(plan.error);
   const start = useStartTransfers();
   // An earlier answer is void: the folder may have changed since.
   const found = plan.isFetching ? undefined : plan.data;
@@ -106,8 +108,8 @@ function PlanWords({ plan, file, isMany }: PlanWordsProps) {
         <Notice tone="danger">
           <p>
             {isFolder
-              ? `${formatPlural(changed, 'file')} changed here since the last push. These changes will be lost:`
-              : 'The file in your folder changed since the last push. Those changes will be lost.'}
+              ? `${formatPlural(changed, 'file')} changed here since the last push and will be replaced:`
+              : 'The file in your folder changed since the last push and will be replaced.'}
           </p>
           {isFolder && (
             <ul>
@@ -119,6 +121,7 @@ function PlanWords({ plan, file, isMany }: PlanWordsProps) {
               {changed > NAMED_MAX && <li>and {formatCount(changed - NAMED_MAX)} more</li>}
             </ul>
           )}
+          <p>What is replaced is kept for 30 days: see Kept files in Changes.</p>
         </Notice>
       )}
     </div>

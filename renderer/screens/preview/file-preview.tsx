@@ -59,6 +59,7 @@ export function MediaPlayer({ kind, name }: { readonly kind: Media; readonly nam
 function Content({ preview, name, look }: FilePreviewProps & { readonly look: Look }) {
   switch (preview.as) {
     case 'text':
+      if (preview.facts.sizeBytes === 0) return <p className="file-preview-note">An empty file.</p>;
       if (preview.table && look === 'table') return <TableView table={preview.table} name={name} />;
       return (
         <>

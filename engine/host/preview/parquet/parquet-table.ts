@@ -181,10 +181,12 @@ async function readGroup(given: GroupRead) {
 async function readLeaf(
   source: ParquetSource,
   tree: SchemaTree,
-  { file_path, meta_data }: GroupRead['group']['columns'][number],
+  { crypto_metadata, file_path, meta_data }: GroupRead['group']['columns'][number],
   wanted: number,
   budget: PageBudget,
 ) {
+  // Its `meta_data` is absent, or describes pages that are encrypted too.
+  if (crypto_metadata) throw new Error('it is encrypted');
   if (file_path || !meta_data) throw new Error('a column lies in another file or is encrypted');
   const { codec, data_page_offset, dictionary_page_offset, path_in_schema, total_compressed_size } =
     meta_data;

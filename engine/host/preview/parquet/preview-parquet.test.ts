@@ -92,6 +92,13 @@ describe('the table of a Parquet file', () => {
     expect('table' in outcome && outcome.table.rows).toEqual((await tableOf('lz4')).rows);
   });
 
+  it('leaves out an encrypted column, and says that it is encrypted', async () => {
+    const { columns, note, rows } = await tableOf('encrypted');
+    expect(columns).toEqual([{ name: 'open', type: 'int64' }]);
+    expect(rows).toEqual([['1'], ['2'], ['3']]);
+    expect(note).toBe('Column "secret" is not shown: it is encrypted.');
+  });
+
   it('names an unsupported compression', async () => {
     expect(await preview(withCodec(LZO))).toEqual({ why: 'Dray does not read LZO compression' });
   });

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { tag } from '../history/refs.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { pull } from '../pull/pull.ts';
 import { switchBranch } from '../pull/switch.ts';
@@ -290,6 +291,37 @@ describe('A workspace that holds a part', () => {
     const outside = restore(testContext(part), { paths: ['a'] });
     await expect(outside).rejects.toMatchObject({ data: { reason: 'outsideScope' } });
     expect(await status(testContext(part), { remote: true })).toMatchObject({ upstream: { state: 'same' } });
+  });
+
+  it('is of a tag too, and its push keeps what the branch has got since', async () => {
+    await tag(testContext(whole), { name: 'v1' });
+    sandbox.write('whole/a/0.txt', 'later');
+    sandbox.write('whole/c/d/0.txt', 'later');
+    await push(testContext(whole), {});
+    const request = { url: sandbox.path('store'), directory: 'part', ref: 'v1', only: ['c/d'] };
+    await cloneWorkspace(testContext(sandbox.folder), request);
+    expect(readFileSync(`${part}/c/d/0.txt`, 'utf8')).toBe('c/d 0');
+    expect(await changed(part)).toMatchObject(NOTHING);
+    sandbox.write('part/c/d/new.txt', 'new');
+    expect(await push(testContext(part), {})).toMatchObject({ changes: { added: 1, modified: 0 } });
+    await pull(testContext(whole), {});
+    for (const path of ['a/0.txt', 'c/d/0.txt'])
+      expect(readFileSync(`${whole}/${path}`, 'utf8')).toBe('later');
+    expect(existsSync(`${whole}/c/d/new.txt`)).toBe(true);
+  });
+
+  it('is empty on a branch that has nothing of it, and comes back', async () => {
+    await clonePart('c/d');
+    const held = describeTree(part);
+    await switchBranch(testContext(whole), { name: 'trial', create: true });
+    rmSync(`${whole}/c`, { recursive: true });
+    await push(testContext(whole), {});
+    await switchBranch(testContext(part), { name: 'trial' });
+    expect(describeTree(part).map((line) => line.split(' ')[0])).toEqual(['.drayignore']);
+    expect(await push(testContext(part), {})).toMatchObject({ result: 'nothingToPush' });
+    await switchBranch(testContext(part), { name: 'main' });
+    expect(describeTree(part)).toEqual(held);
+    expect(await changed(part)).toMatchObject(NOTHING);
   });
 
   it('works after its index is lost', async () => {

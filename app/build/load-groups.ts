@@ -50,8 +50,12 @@ const JOBS = [
 ];
 
 /** Modules that few commands load. Each stays a file of its own. */
-const APART =
-  /\/jobs\/(?:collect\/|saved\/|scope\/|history\/last-verified|repair\/|remotes\/(?:keys|login|upgrade)|versions\/repository-writer)/;
+const APART = new RegExp(
+  `/jobs/(?:${[
+    ...['collect/', 'import/', 'repair/', 'retention/', 'saved/', 'scope/', 'history/last-verified'],
+    ...['remotes/(?:keys|login|upgrade)', 'trees/export-version', 'versions/repository-writer'],
+  ].join('|')})`,
+);
 
 const GROUPS: readonly Group[] = [
   {

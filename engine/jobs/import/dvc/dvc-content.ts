@@ -34,7 +34,9 @@ export function createDvcContent(options: DvcContentOptions): Contents<DvcFile> 
     bring: (file) => bring(options, file),
     problemOf: ({ path }, error) => problemOf(path, error),
     sameProblem: ({ output, path }, problem) =>
-      problem.reason === 'dvcMissing' ? problemOf(path, missing(path, output)) : { ...problem, path },
+      problem.reason === 'dvcMissing'
+        ? problemOf(path, missing(options.places, path, output))
+        : { ...problem, path },
   });
 }
 
@@ -47,7 +49,7 @@ async function bring(options: DvcContentOptions, file: DvcFile): Promise<KnownCo
   let damaged: unknown;
   for await (const candidate of candidatesOf(options.places, file)) {
     try {
-      return await options.content.put(sourceOf(candidate, file, options.signal));
+      return await options.content.put(sourceOf(options, candidate, file));
     } catch (error) {
       const reason = error instanceof DrayError ? error.data.reason : undefined;
       if (reason === 'otherMd5') damaged = error;
@@ -56,17 +58,18 @@ async function bring(options: DvcContentOptions, file: DvcFile): Promise<KnownCo
   }
   // At a remote with cloud versioning, other content is another version of the file.
   if (damaged !== undefined && !file.cloud) throw damaged;
-  throw file.cloud ? otherVersion(file) : missing(file.path, file.output);
+  throw file.cloud ? otherVersion(file) : missing(options.places, file.path, file.output);
 }
 
-function sourceOf(candidate: DvcCandidate, file: DvcFile, signal: AbortSignal): ContentSource {
+function sourceOf(options: DvcContentOptions, candidate: DvcCandidate, file: DvcFile): ContentSource {
+  const { signal } = options;
   const { key, place, versionId } = candidate;
   const name = `${key}${versionId === undefined ? '' : ` (version ${versionId})`} at ${place.address}`;
   return {
     name,
     async open(): Promise<ContentStream> {
       const read = await readCandidate(candidate, signal);
-      if (!read) throw missing(file.path, file.output);
+      if (!read) throw missing(options.places, file.path, file.output);
       const { hashKind: kind, md5 } = file;
       if (md5 !== undefined)
         return { sizeBytes: read.sizeBytes, body: md5CheckedBody(read.body, { kind, md5, name }) };
@@ -74,7 +77,7 @@ function sourceOf(candidate: DvcCandidate, file: DvcFile, signal: AbortSignal): 
       const etag = file.cloud?.etag?.replaceAll('"', '') ?? '';
       if (etag === '' ? versionId !== undefined : read.etag === etag) return read;
       read.body.destroy();
-      throw missing(file.path, file.output);
+      throw missing(options.places, file.path, file.output);
     },
   };
 }

@@ -73,7 +73,7 @@ export async function stateOf(
     const { executable, hashKind, md5, path, problem } = output;
     const same = { executable, hashKind, output };
     if (problem !== undefined) {
-      problems.push({ path, code: 'unsupported', message: `${path}: ${problem}.` });
+      problems.push({ path, ...problem });
     } else if (output.files) {
       for (const cloud of output.files) {
         const sum = cloud.md5 === undefined ? {} : { md5: cloud.md5 };
@@ -151,13 +151,14 @@ async function readFolderList(
     if (!read) continue;
     const digest = createDvcDigest(hashKind);
     digest.add(read.bytes);
-    const checked = digest.end().includes(md5.slice(0, -'.dir'.length))
-      ? v.safeParse(listSchema, parseJson(read.bytes))
-      : undefined;
-    if (checked?.success) return checked.output;
-    damaged = otherContent(`${key} at ${place.address}, the list of ${path},`);
+    const name = `${key} at ${place.address}, the list of ${path},`;
+    damaged = otherContent(name);
+    if (!digest.end().includes(md5.slice(0, -'.dir'.length))) continue;
+    const checked = v.safeParse(listSchema, parseJson(read.bytes), { abortEarly: true });
+    if (checked.success) return checked.output;
+    damaged = new DrayError('damaged', `${name} is no list of files.`, { data: { path } });
   }
-  throw damaged ?? missing(path, output);
+  throw damaged ?? missing(places, path, output);
 }
 
 function parseJson(bytes: Uint8Array): unknown {
@@ -168,9 +169,16 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-export function missing(path: string, { notPushed }: DvcOutput): DrayError {
+/** @param places Those in which the content was looked for. */
+export function missing(places: DvcPlaces, path: string, { notPushed, remote }: DvcOutput): DrayError {
+  const address = places.addressOf(remote);
+  const where = address === undefined ? "in the project's cache" : `on the DVC remote ${address}`;
   const because = notPushed === undefined ? '' : `: ${notPushed}`;
-  return new DrayError('notFound', `The content of ${path} is not on the DVC remote${because}.`, {
+  const isNowhere = address === undefined && because === '';
+  return new DrayError('notFound', `The content of ${path} is not ${where}${because}.`, {
     data: { path, reason: 'dvcMissing' },
+    ...(isNowhere
+      ? { advice: 'The project has no default remote (core.remote): name one with --remote.' }
+      : {}),
   });
 }

@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path';
 import * as v from 'valibot';
-import { DrayError } from '../../../api/error.ts';
+import { DrayError, type ErrorCode, quotedExcerpt } from '../../../api/error.ts';
 
 /** `md5-dos2unix`: of DVC before 3.0, which hashes text as if each CRLF were an LF. */
 export type DvcHashKind = 'md5' | 'md5-dos2unix';
@@ -25,7 +25,7 @@ export interface DvcOutput {
   /** Of a remote with cloud versioning, which has the files under their own names. */
   readonly files?: readonly DvcCloudFile[];
   /** Why it cannot be imported. */
-  readonly problem?: string;
+  readonly problem?: { readonly code: ErrorCode; readonly message: string };
 }
 
 export interface DvcCloudFile {
@@ -125,9 +125,9 @@ export function readDvcLock(
     if (!stage) continue;
     const flags = flagsOf(stage);
     for (const out of outs) {
-      const found = flags.find(({ pattern }) => pattern.test(out.path));
+      const found = flags.find(({ matches }) => matches(out.path));
       if (!found || found.cache === false) continue;
-      const { cache: _, pattern: __, ...kept } = found;
+      const { cache: _, matches: __, ...kept } = found;
       const output = toOutput(path, stage.wdir ?? '.', { ...out, ...kept }, {});
       if (!isTracked(output.path)) outputs.push(output);
     }
@@ -149,21 +149,39 @@ function stageOf(path: string, declared: Record<string, unknown>, name: string):
 
 function flagsOf({ metrics, outs, plots }: Stage) {
   return [...outs, ...metrics, ...plots].flatMap((out) => {
-    if (typeof out === 'string') return [{ pattern: patternOf(out) }];
-    return Object.entries(out).map(([path, flags]) => ({ pattern: patternOf(path), ...flags }));
+    if (typeof out === 'string') return [{ matches: matcherOf(out) }];
+    return Object.entries(out).map(([path, flags]) => ({ matches: matcherOf(path), ...flags }));
   });
 }
 
-/** `${...}` stands for any text: Dray does not fill in templates. */
-function patternOf(path: string): RegExp {
-  const parts = path.split(/\$\{[^}]*\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  const dotted = parts
-    .join('.*')
-    .replace(/^\\\.\//, '')
-    .replace(/\/$/, '');
-  return new RegExp(`^(?:\\./)?${dotted}/?$`, 's');
+/** `${...}` stands for any text: Dray does not fill in templates. In linear time, as no RegExp would be. */
+function matcherOf(pattern: string): (path: string) => boolean {
+  const [first = '', ...rest] = trimmed(pattern).split(/\$\{[^}]*\}/);
+  const last = rest.pop();
+  return (given) => {
+    const path = trimmed(given);
+    if (last === undefined) return path === first;
+    if (!path.startsWith(first)) return false;
+    let at = first.length;
+    for (const part of rest) {
+      const found = path.indexOf(part, at);
+      if (found === -1) return false;
+      at = found + part.length;
+    }
+    return path.length - last.length >= at && path.endsWith(last);
+  };
 }
 
+function trimmed(path: string): string {
+  return path.replace(/^\.\//, '').replace(/\/$/, '');
+}
+
+/** By the field `hash` of an output. */
+const HASH_KINDS: ReadonlyMap<string | undefined, DvcHashKind> = new Map([
+  [undefined, 'md5-dos2unix'],
+  ['md5-dos2unix', 'md5-dos2unix'],
+  ['md5', 'md5'],
+]);
 const MD5 = /^[0-9a-f]{32}(?:\.dir)?$/;
 
 function toOutput(
@@ -177,11 +195,11 @@ function toOutput(
     out.path.includes('://') || posix.isAbsolute(out.path) || inside === '..' || inside.startsWith('../');
   const path = isOutside ? out.path : inside.replace(/\/$/, '');
   const { isexec = false, push = true, remote } = out;
-  const hashKind = out.hash === undefined ? 'md5-dos2unix' : 'md5';
+  const hashKind = HASH_KINDS.get(out.hash);
   const facts = {
     path,
     from,
-    hashKind,
+    hashKind: hashKind ?? 'md5',
     executable: isexec,
     ...(remote ? { remote } : {}),
     ...(importedFrom === undefined
@@ -190,13 +208,16 @@ function toOutput(
         : { notPushed: 'it has "push: false"' }
       : { notPushed: `it was imported from ${importedFrom}` }),
   } as const;
-  if (isOutside) return { ...facts, problem: 'it lies outside of the project' };
-  if (out.hash !== undefined && out.hash !== 'md5')
-    return { ...facts, problem: `it has a hash of the kind ${JSON.stringify(out.hash)}` };
+  const unsupported = (why: string): DvcOutput => {
+    const problem = { code: 'unsupported', message: `${path}: ${why}.` } as const;
+    return { ...facts, problem };
+  };
+  if (isOutside) return unsupported('it lies outside of the project');
+  if (hashKind === undefined) return unsupported(`it has a hash of the kind ${quotedExcerpt(out.hash)}`);
   const files = cloudFilesOf(path, out);
   if (files) return { ...facts, files };
-  if (out.md5 === undefined) return { ...facts, problem: `${from} has no MD5 of it` };
-  if (!MD5.test(out.md5)) return { ...facts, problem: `${from} has no valid MD5 of it` };
+  if (out.md5 === undefined) return unsupported(`${from} has no MD5 of it`);
+  if (!MD5.test(out.md5)) return unsupported(`${from} has no valid MD5 of it`);
   return { ...facts, md5: out.md5 };
 }
 

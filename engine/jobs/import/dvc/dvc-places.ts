@@ -3,10 +3,13 @@
  * (`files/md5/ab/...`) or of those before (`ab/...`). DVC's remotes that Dray cannot read are named.
  */
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { DrayError } from '../../../api/error.ts';
 import type { JobContext } from '../../../api/jobs/jobs.ts';
+import type { ObjectStore } from '../../../remotes/object-store.ts';
 import { parseRemoteUrl, type RemoteUrl } from '../../../remotes/remote-url.ts';
+import { checkStoresApart, realPathOf } from '../../places/places.ts';
 import { type OpenedRemote, openRemoteAt, parseGivenUrl } from '../../session/opened-remote.ts';
 import { type DvcConfig, defaultRemoteOf, remoteNames, remoteOf } from './dvc-config.ts';
 import type { DvcHashKind } from './dvc-outputs.ts';
@@ -25,7 +28,15 @@ export interface DvcPlaces extends AsyncDisposable {
    * @throws `unsupported`, `usage`
    */
   remote(ofOutput: string | undefined): Promise<DvcPlace | undefined>;
+  /** Where the content of an output was looked for, besides the cache, once `remote` has opened it. */
+  addressOf(ofOutput: string | undefined): string | undefined;
   opened(): readonly OpenedRemote[];
+  /**
+   * Dray writes nothing to the project and its remotes: refuses a repository there, also at a remote that is
+   * opened later.
+   * @throws `usage`
+   */
+  keepApart(repository: ObjectStore): void;
 }
 
 /** The keys at which an object may lie, the likely one first. */
@@ -46,17 +57,32 @@ export async function openDvcPlaces(context: JobContext, options: PlacesOptions)
   const folder = join(root, '.dvc');
   const cachePath = resolve(folder, config.get('cache')?.get('dir') ?? 'cache');
   const places = new Map<string, Promise<DvcPlace>>();
+  const addresses = new Map<string, string>();
   const opened: OpenedRemote[] = [];
+  let repository: ObjectStore | undefined;
   const open = async (url: RemoteUrl, at: JobContext): Promise<DvcPlace> => {
     const remote = await openRemoteAt(at, url, { plainFiles: true, mayBeMissing: true });
     opened.push(remote);
+    if (repository) checkApartFrom(repository, remote.store);
     return { opened: remote, address: remote.store.address };
   };
   const cache = existsSync(cachePath) ? await open({ kind: 'file', path: cachePath }, context) : undefined;
+  const nameOf = (ofOutput: string | undefined) => options.remote ?? ofOutput ?? defaultRemoteOf(config);
   return {
     cache,
+    addressOf: (ofOutput) => addresses.get(nameOf(ofOutput) ?? ''),
+    keepApart(target) {
+      repository = target;
+      for (const { store } of opened) checkApartFrom(target, store);
+      const [path, inside] = [target, root].map((one) =>
+        typeof one === 'string' ? realPathOf(one) : pathOf(one),
+      );
+      const isOwn =
+        path !== undefined && (path === inside || `${path}${sep}`.startsWith(join(inside!, '.dvc', sep)));
+      if (isOwn) throw notApart(target, root);
+    },
     async remote(ofOutput) {
-      const name = options.remote ?? ofOutput ?? defaultRemoteOf(config);
+      const name = nameOf(ofOutput);
       if (name === undefined) return undefined;
       const known =
         places.get(name) ??
@@ -65,13 +91,34 @@ export async function openDvcPlaces(context: JobContext, options: PlacesOptions)
           return await open(url, at);
         })();
       places.set(name, known);
-      return await known;
+      const place = await known;
+      addresses.set(name, place.address);
+      return place;
     },
     opened: () => opened,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(opened.map((remote) => remote[Symbol.asyncDispose]()));
     },
   };
+}
+
+function checkApartFrom(repository: ObjectStore, store: ObjectStore): void {
+  const own = { text: repository.address };
+  checkStoresApart([own, repository], [{ text: store.address }, store], { mayNest: true });
+  const path = pathOf(repository);
+  if (path !== undefined && path === pathOf(store)) throw notApart(repository, store.address);
+}
+
+/** Of a folder of this machine. */
+function pathOf({ address }: ObjectStore): string | undefined {
+  return address.startsWith('file:') ? realPathOf(fileURLToPath(address)) : undefined;
+}
+
+function notApart({ address }: ObjectStore, place: string): DrayError {
+  return new DrayError('usage', `The repository ${address} would lie in ${place}, which belongs to DVC.`, {
+    data: { remote: address, path: place },
+    advice: 'Choose another place with --to.',
+  });
 }
 
 interface Located {
@@ -129,13 +176,10 @@ const HOPS_MAX = 8;
 function urlOf(config: DvcConfig, name: string): string {
   let url = remoteOf(config, name)?.get('url') ?? '';
   for (let hop = 0; hop < HOPS_MAX && url.startsWith('remote://'); hop += 1) {
-    const [, other, rest = ''] = /^remote:\/\/([^/]+)(\/.*)?$/.exec(url) ?? [];
-    url = `${
-      remoteOf(config, other ?? '')
-        ?.get('url')
-        ?.replace(/\/+$/, '') ?? ''
-    }${rest}`;
+    const [, other = '', rest = ''] = /^remote:\/\/([^/]+)(\/.*)?$/.exec(url) ?? [];
+    const base = remoteOf(config, other)?.get('url');
+    url = base === undefined ? '' : `${base.replace(/\/+$/, '')}${rest}`;
   }
-  if (url !== '') return url;
+  if (url !== '' && !url.startsWith('remote://')) return url;
   throw new DrayError('usage', `The DVC remote ${name} has no URL.`, { data: { remote: name } });
 }

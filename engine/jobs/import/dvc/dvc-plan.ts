@@ -38,7 +38,10 @@ export async function planImport(
     if (allCommits || allTags || rev !== undefined) throw needsGit(root);
     return planFolder(context, root);
   }
-  if (allCommits || allTags) return planHistory(context, git, { isTagsOnly: !allCommits });
+  if (allCommits || allTags) {
+    if (await git.isShallow()) throw isShallow(root);
+    return planHistory(context, git, { root, isTagsOnly: !allCommits });
+  }
   return planRevision(git, rev ?? 'HEAD');
 }
 
@@ -46,6 +49,13 @@ function needsGit(root: string): DrayError {
   return new DrayError('usage', `${root} is not a git repository, so it has no revisions or tags.`, {
     data: { path: root },
     advice: 'Leave out --rev, --all-tags and --all-commits to import the folder as it is.',
+  });
+}
+
+function isShallow(root: string): DrayError {
+  return new DrayError('usage', `The git repository ${root} is shallow: it lacks older commits.`, {
+    data: { path: root },
+    advice: 'Run "git fetch --unshallow --tags" there first, or import one revision with --rev.',
   });
 }
 
@@ -78,10 +88,14 @@ async function planRevision(git: GitRepository, rev: string): Promise<ImportPlan
 async function planHistory(
   context: JobContext,
   git: GitRepository,
-  { isTagsOnly }: { readonly isTagsOnly: boolean },
+  { isTagsOnly, root }: { readonly isTagsOnly: boolean; readonly root: string },
 ): Promise<ImportPlan> {
   const all = await git.refs();
   const refs = all.filter((ref) => (!isTagsOnly || ref.kind === 'tags') && isNameValid(context, ref));
+  if (refs.length === 0) {
+    const message = `The git repository ${root} has no ${isTagsOnly ? 'tag' : 'branch or tag'} to import.`;
+    throw new DrayError('notFound', message, { data: { path: root } });
+  }
   const wanted = new Set(refs.map(({ commit }) => commit));
   const commits = await git.log([...wanted]);
   return {

@@ -11,6 +11,8 @@ import type { GitFile, GitRepository } from './git-repository.ts';
 export interface DvcTree {
   /** Paths of DVC's files, each with something that stands for its content. */
   readonly files: ReadonlyMap<string, string>;
+  /** Those that are symbolic links, which are not followed. */
+  readonly links: ReadonlySet<string>;
   isTracked(path: string): boolean;
   /** Stands for what `isTracked` answers. */
   readonly tracked: string;
@@ -25,6 +27,7 @@ export async function readGitTree(git: GitRepository, commit: string): Promise<D
   const files = new Map([...blobs].filter(([path]) => isOfDvc(path)));
   return {
     files: ofThisProject(files),
+    links: new Set(all.flatMap(({ isLink, path }) => (isLink && isOfDvc(path) ? [path] : []))),
     isTracked: (path) => blobs.has(path),
     tracked: hashOf('sha256', [...blobs.keys()].join('\0')),
     read: (path) => git.read(files.get(path)!),
@@ -34,16 +37,19 @@ export async function readGitTree(git: GitRepository, commit: string): Promise<D
 /** A folder without git, where everything that DVC's files name is data. */
 export function readFolderTree(root: string): DvcTree {
   const files = new Map<string, string>();
+  const links = new Set<string>();
   const folders = [''];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for (const item of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = posix.join(folder, item.name);
       if (item.isDirectory() && item.name !== '.git' && path !== '.dvc') folders.push(path);
-      else if (item.isFile() && isOfDvc(path)) files.set(path, path);
+      else if ((item.isFile() || item.isSymbolicLink()) && isOfDvc(path)) files.set(path, path);
+      if (item.isSymbolicLink()) links.add(path);
     }
   }
   return {
     files: ofThisProject(files),
+    links,
     isTracked: () => false,
     tracked: '',
     read: async (path) => readFileSync(join(root, path), 'utf8'),
@@ -55,7 +61,11 @@ export async function readConfigOf(root: string, tree: DvcTree | undefined): Pro
   const texts = ['config', 'config.local'].map((name) => readIfThere(join(root, '.dvc', name)));
   if (texts[0] === undefined && tree?.files.has(CONFIG)) texts[0] = await tree.read(CONFIG);
   if (texts[0] !== undefined) return parseDvcConfig(...texts.filter((text) => text !== undefined));
-  throw new DrayError('notFound', `${root} is not a project of DVC's: it has no ${CONFIG}.`, {
+  throw noProject(root);
+}
+
+export function noProject(root: string): DrayError {
+  return new DrayError('notFound', `${root} is not a project of DVC's: it has no ${CONFIG}.`, {
     data: { path: root },
     advice: 'Name the folder that has the folder .dvc.',
   });
@@ -71,27 +81,41 @@ function readIfThere(path: string): string | undefined {
 }
 
 /** Equal texts, equal outputs. */
-export function treeFingerprint({ files, tracked }: DvcTree): string {
+export function treeFingerprint({ files, links, tracked }: DvcTree): string {
   const texts = [...files].filter(([path]) => path !== CONFIG).map((file) => file.join(' '));
   const hasLock = [...files.keys()].some((path) => posix.basename(path) === 'dvc.lock');
-  return hashOf('sha256', [...texts.sort(), hasLock ? tracked : ''].join('\n'));
+  return hashOf('sha256', [...texts.sort(), ...[...links].sort(), hasLock ? tracked : ''].join('\n'));
 }
 
-/** Sorted by path. Of two outputs of one path the first counts. @throws `damaged` */
+/** Sorted by path. Of two outputs of one path the first counts. A file that cannot be read is a problem. */
 export async function readOutputs(tree: DvcTree): Promise<readonly DvcOutput[]> {
   const outputs = new Map<string, DvcOutput>();
-  for (const path of [...tree.files.keys()].sort()) {
-    const found = path.endsWith('.dvc')
-      ? readDvcFile(path, await tree.read(path))
-      : posix.basename(path) === 'dvc.lock'
-        ? await readLock(tree, path)
-        : [];
-    for (const output of found) if (!outputs.has(output.path)) outputs.set(output.path, output);
-  }
+  for (const path of [...tree.files.keys()].sort())
+    for (const output of await outputsOf(tree, path))
+      if (!outputs.has(output.path)) outputs.set(output.path, output);
   // A file *.dvc inside of an output is data.
   const isData = ({ from }: DvcOutput) =>
     ancestorsOf(from).some((folder) => outputs.get(folder)?.md5?.endsWith('.dir'));
   return [...outputs.values()].filter((output) => !isData(output));
+}
+
+async function outputsOf(tree: DvcTree, path: string): Promise<readonly DvcOutput[]> {
+  const isLock = posix.basename(path) === 'dvc.lock';
+  if (!path.endsWith('.dvc') && !isLock) return [];
+  if (tree.links.has(path)) return [unreadOutput(path, LINK)];
+  try {
+    return isLock ? await readLock(tree, path) : readDvcFile(path, await tree.read(path));
+  } catch (error) {
+    if (error instanceof DrayError && error.code === 'damaged') return [unreadOutput(path, error)];
+    throw error;
+  }
+}
+
+const LINK = { code: 'unsupported', message: 'It is a symbolic link, which Dray does not follow.' } as const;
+
+function unreadOutput(path: string, { code, message }: Pick<DrayError, 'code' | 'message'>): DvcOutput {
+  const problem = { code, message: code === 'damaged' ? message : `${path}: ${message}` };
+  return { path, from: path, hashKind: 'md5', executable: false, problem };
 }
 
 async function readLock(tree: DvcTree, path: string): Promise<readonly DvcOutput[]> {

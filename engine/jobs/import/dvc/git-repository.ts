@@ -1,7 +1,9 @@
 /** Reads a git repository by the real git: its history, and files of its revisions. Writes nothing. */
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { DrayError } from '../../../api/error.ts';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DrayError, quotedExcerpt } from '../../../api/error.ts';
 import type { JobContext } from '../../../api/jobs/jobs.ts';
 
 export interface GitCommit {
@@ -22,6 +24,7 @@ export interface GitFile {
   /** From the project's root. */
   readonly path: string;
   readonly blob: string;
+  readonly isLink: boolean;
 }
 
 export interface GitRepository extends AsyncDisposable {
@@ -29,6 +32,8 @@ export interface GitRepository extends AsyncDisposable {
   refs(): Promise<readonly GitRef[]>;
   /** The branch that is checked out. */
   currentBranch(): Promise<string | undefined>;
+  /** Its history ends where it was cut when it was cloned. */
+  isShallow(): Promise<boolean>;
   /** @throws `notFound` */
   resolve(revision: string): Promise<string>;
   /** The commits and all before them, parents first. `isAlone`: only these. */
@@ -43,7 +48,10 @@ const FILE_BYTES_MAX = 256 * 1024 * 1024;
 /** No program of the repository's settings runs, and no lock is taken. */
 const SAFE = ['--no-optional-locks', '-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false'];
 
-/** Undefined if the folder is not in a git repository, or is one whose git is missing. */
+/**
+ * Undefined if the folder is not in a git repository.
+ * @throws `io` if git is not installed, or cannot read the repository
+ */
 export async function openGitRepository(
   context: Pick<JobContext, 'environment' | 'signal'>,
   folder: string,
@@ -53,7 +61,10 @@ export async function openGitRepository(
   try {
     prefix = (await git('rev-parse', '--show-prefix')).trim();
   } catch (error) {
-    if (error instanceof DrayError && error.data.reason === 'notGit') return undefined;
+    const reason = error instanceof DrayError ? error.data.reason : undefined;
+    const isPlain =
+      reason === 'noGit' ? !isInGit(folder) : reason === 'notGit' && !existsSync(join(folder, '.git'));
+    if (isPlain) return undefined;
     throw error;
   }
   const blobs = new BlobReader(context, folder);
@@ -63,11 +74,13 @@ export async function openGitRepository(
       const name = await git('symbolic-ref', '-q', '--short', 'HEAD').catch(() => '');
       return name.trim() || undefined;
     },
+    isShallow: async () => (await git('rev-parse', '--is-shallow-repository')).trim() === 'true',
     async resolve(revision) {
       try {
         return (await git('rev-parse', '--verify', '-q', '--end-of-options', `${revision}^{commit}`)).trim();
       } catch (cause) {
-        const message = `The git repository ${folder} has no revision ${revision}.`;
+        if (context.signal.aborted) throw cause;
+        const message = `The git repository ${folder} has no revision ${quotedExcerpt(revision)}.`;
         throw new DrayError('notFound', message, { data: { path: folder, revision }, cause });
       }
     },
@@ -84,6 +97,10 @@ export async function openGitRepository(
     read: (blob) => blobs.read(blob),
     [Symbol.asyncDispose]: () => blobs.close(),
   };
+}
+
+function isInGit(folder: string): boolean {
+  return existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isInGit(dirname(folder)));
 }
 
 const REF_FORMAT = '%(refname)%00%(objecttype)%00%(objectname)%00%(*objecttype)%00%(*objectname)%00%(symref)';
@@ -121,11 +138,13 @@ function parseLog(text: string): readonly GitCommit[] {
   });
 }
 
+const LINK_MODE = '120000';
+
 function parseTree(text: string, prefix: string): readonly GitFile[] {
   return text.split('\0').flatMap((record) => {
-    const [, type, blob, path] = /^\d+ (\w+) ([0-9a-f]+)\t(.*)$/s.exec(record) ?? [];
-    return type === 'blob' && path!.startsWith(prefix)
-      ? [{ path: path!.slice(prefix.length), blob: blob! }]
+    const [, mode, type, blob = '', path = ''] = /^(\d+) (\w+) ([0-9a-f]+)\t(.*)$/s.exec(record) ?? [];
+    return type === 'blob' && path.startsWith(prefix)
+      ? [{ path: path.slice(prefix.length), blob, isLink: mode === LINK_MODE }]
       : [];
   });
 }
@@ -141,9 +160,12 @@ function runGit(
     const child = execFile('git', ['-C', folder, ...SAFE, ...words], options, (error, stdout, stderr) => {
       if (!error) return resolve(stdout);
       if (signal.aborted) return reject(new DrayError('aborted', 'Stopped on request.'));
-      const isNone = error.code === 'ENOENT' || /not a git repository/i.test(stderr);
-      const message = `git ${words[0]} failed in ${folder}: ${stderr.trim().split('\n', 1)[0] || error.message}.`;
-      const data = { path: folder, ...(isNone ? { reason: 'notGit' } : {}) };
+      const isMissing = error.code === 'ENOENT';
+      const reason = isMissing ? 'noGit' : /not a git repository/i.test(stderr) ? 'notGit' : undefined;
+      const message = isMissing
+        ? `${folder} is a git repository, and git is not installed here.`
+        : `git ${words[0]} failed in ${folder}: ${stderr.trim().split('\n', 1)[0] || error.message}.`;
+      const data = { path: folder, ...(reason ? { reason } : {}) };
       reject(new DrayError('io', message, { data, cause: error }));
     });
     // A git that ends before it has read this reports its own error.

@@ -385,7 +385,11 @@ describe('an import of a DVC project', () => {
     ).toEqual(['unsafePath', 'unsupported', 'unsupported']);
     writeFileSync(join(project.root, 'd.dvc'), 'outs: [');
     project.commit('Two');
-    await expect(run()).rejects.toMatchObject({ code: 'damaged', data: { path: 'd.dvc' } });
+    const unreadable = context();
+    expect(await run({}, unreadable)).toMatchObject({ result: 'refused', failed: 4 });
+    expect(eventsOf(unreadable, 'fileFailed').filter(({ error }) => error.code === 'damaged')).toMatchObject([
+      { path: 'd.dvc' },
+    ]);
     const config = '[core]\nremote = far\n[\'remote "far"\']\nurl = ssh://host/x\n';
     project.write('.dvc/config', config);
     project.remove('d.dvc');

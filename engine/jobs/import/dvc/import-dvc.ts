@@ -7,8 +7,8 @@
  *   hashed with SHA-256, and sent into packs, objects and chunks without a copy on the disk. Then the store
  *   is asked once for what was sent. Only then commits are written, and the refs move last. So a branch
  *   never names a commit that lacks something.
- * - Missing or damaged content is listed, the run ends with 4, and nothing is published. With `skipMissing`
- *   the commits leave these files out, and their messages say so.
+ * - Missing or damaged content is listed, as are files of DVC's that cannot be read. The run ends with 4, and
+ *   nothing is published. With `skipMissing` the commits leave these files out, and their messages say so.
  * - A commit's bytes follow from git's: author, date, message, parents in order, and the files. So a run that
  *   was killed writes the same commits again. What was sent is known from the user's cache: the index of
  *   `RepositoryWriter`, and a table from MD5 to content.
@@ -18,6 +18,7 @@
  * - If a collection of garbage begins meanwhile, everything is done once more: only what it has condemned is
  *   sent again.
  */
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DrayError } from '../../../api/error.ts';
 import type { ImportDvcRequest, ImportSummary } from '../../../api/jobs/imports.ts';
@@ -43,12 +44,13 @@ import { createFolderLists, type DvcFile, type DvcState, stateOf } from './dvc-f
 import { loadYaml } from './dvc-outputs.ts';
 import { type DvcPlaces, openDvcPlaces } from './dvc-places.ts';
 import { type ImportPlan, type ImportStep, planImport } from './dvc-plan.ts';
-import { readConfigOf, readOutputs, treeFingerprint } from './dvc-project.ts';
+import { noProject, readConfigOf, readOutputs, treeFingerprint } from './dvc-project.ts';
 import { openGitRepository } from './git-repository.ts';
 
 export async function importDvc(context: JobContext, request: ImportDvcRequest): Promise<ImportSummary> {
   await loadYaml();
   const root = resolve(context.directory, request.project);
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw noProject(root);
   await using git = await openGitRepository(context, root);
   const plan = await planImport(context, request, { git, root });
   const newest = plan.steps.findLast(({ readTree }) => readTree);
@@ -63,6 +65,7 @@ export async function importDvc(context: JobContext, request: ImportDvcRequest):
     to: request.to,
     command: 'import dvc',
     trailer: TRAILER,
+    check: ({ store }) => places.keepApart(store),
   });
   return await new DvcImport({ ...target, context, request, plan, places }).run();
 }
@@ -114,6 +117,7 @@ class DvcImport {
     if (this.#problems.size > 0 && !request.skipMissing) return this.#summary('refused');
     context.emit({ type: 'phase', phase: 'commit' });
     if (!plan.isAlone) await this.#writeHistory();
+    await this.#checkRefs();
     for (const ref of plan.refs) await this.#publish(ref);
     return this.#summary(this.#commits + this.#refs > 0 ? 'imported' : 'upToDate');
   }
@@ -228,6 +232,16 @@ class DvcImport {
     if (leftOut.length > 0 && !this.#run.request.skipMissing)
       throw new DrayError('internal', `${leftOut[0]} was not brought, and nothing was recorded.`);
     return { files, leftOut };
+  }
+
+  /** So that one branch of others does not stop the import when some refs have moved. @throws `conflict` */
+  async #checkRefs(): Promise<void> {
+    const { plan, repository } = this.#run;
+    if (plan.isAlone) return;
+    for (const ref of plan.refs) {
+      const tip = repository.refs.find(({ name }) => name === ref.name);
+      if (tip && !(await this.#isNothing(ref))) await this.#commitOf(ref, tip);
+    }
   }
 
   async #publish(ref: ImportPlan['refs'][number]): Promise<void> {

@@ -94,7 +94,7 @@ describe('the console blocks', () => {
     const others = PAGES.flatMap(({ path, text }) =>
       readFences(text)
         .filter(({ language, lines }) => {
-          if (language === 'console') return false;
+          if (language === 'console' || language === 'js') return false;
           return (
             !['text', 'json', 'mermaid'].includes(language) || lines.some((line) => /^\w*\$ /.test(line))
           );

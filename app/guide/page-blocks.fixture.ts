@@ -1,6 +1,7 @@
 /**
  * Reads the console blocks of a Markdown page, and what a reader does not see: `<!-- run ... -->` comments
- * hold the commands that prepare a block, such as making its data.
+ * hold the commands that prepare a block, such as making its data. A block of JavaScript has the name of the
+ * file that it becomes for the blocks after it.
  */
 export interface ShownCommand {
   /** The name before the `$` prompt: which machine runs it. Empty on a page with one machine. */
@@ -32,8 +33,9 @@ const HIDDEN = /^<!-- run(?: (\w+))?$/;
 /** Console blocks and hidden commands, in the order of the page. */
 export function readBlocks(page: string): ConsoleBlock[] {
   return readFences(page)
-    .filter(({ language }) => language === 'console')
-    .map(({ info, line, lines }) => {
+    .filter(({ language }) => language === 'console' || language === 'js')
+    .map(({ info, language, line, lines }) => {
+      if (language === 'js') return { commands: [writeFile(info, lines, line)], line };
       const why = /^no-run: (.+)$/.exec(info)?.[1];
       return { commands: readCommands(lines, line), line, ...(why === undefined ? {} : { whyNotRun: why }) };
     });
@@ -59,6 +61,11 @@ export function readFences(page: string): Fence[] {
   }
   if (open) throw new Error(`The block in line ${open.line} has no end.`);
   return fences;
+}
+
+function writeFile(name: string, lines: readonly string[], line: number): ShownCommand {
+  if (!/^[\w-]+\.mjs$/.test(name)) throw new Error(`The block in line ${line} has no name of a file.`);
+  return { machine: '', command: [`cat > ${name} <<'END'`, ...lines, 'END'].join('\n'), shown: [], line };
 }
 
 function readCommands(lines: readonly string[], fenceLine: number): ShownCommand[] {

@@ -19,7 +19,8 @@ export type Content = Uint8Array | string | ContentPieces | (() => ContentPieces
 export interface FileOptions {
   /**
    * The size of the content in bytes. If it has another one, the commit fails with `damaged`. Default: found
-   * out. A repository without chunks needs it for a stream above 64 MiB.
+   * out. A repository without chunks (`dray init --layout objects`) takes a stream above 64 MiB only with its
+   * size, and from a function.
    */
   readonly sizeBytes?: number;
   /** When the content was last changed. Default: now. */

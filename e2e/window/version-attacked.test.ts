@@ -1,5 +1,5 @@
 /** A version in the window under attack: hostile names and contents, and changes while it is shown. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
@@ -41,6 +41,7 @@ describe.skipIf(!findChromium())('A version under attack', () => {
       ['locked.parquet', parquetFile('encrypted')],
     ] as const)
       write(path, content);
+    symlinkSync('empty.csv', join(root, 'link.csv'));
     await dray('init', '--remote', sandbox.path('store'));
     await dray('push', '-m', 'first');
     write('depths.csv', 'second');
@@ -80,6 +81,23 @@ describe.skipIf(!findChromium())('A version under attack', () => {
     }
     expect(alerts).toBe(0);
     expect(complaints).toEqual([]);
+  });
+
+  it('has no S3 key for a link, so it shows that of its folder', async () => {
+    await using window = await open();
+    const { page } = window;
+    const contents = await openContents(page, 'first');
+    const dialog = page.getByRole('dialog');
+    const keyOf = async (name: string) => {
+      await contentsRow(contents, name).click();
+      await page.getByRole('button', { name: 'Read by S3' }).click();
+      const snippet = await dialog.getByRole('region', { name: /^Snippet for/ }).innerText();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      return /"[0-9a-f]{64}\/([^"]*)"/.exec(snippet)?.[1];
+    };
+    expect(await keyOf('empty.csv')).toBe('empty.csv');
+    expect(await keyOf('link.csv')).toBe('');
   });
 
   it('is restored over changes only after a question, and keeps all that it replaces', async () => {

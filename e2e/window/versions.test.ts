@@ -129,6 +129,7 @@ describe.skipIf(!findChromium())('A version', () => {
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Show the secret key' }).click();
     await dialog.getByText(secret, { exact: true }).waitFor();
+    await dialog.getByRole('button', { name: 'Copy the secret key' }).and(page.locator(':focus')).waitFor();
     for (const [program, words] of [
       ['Python', `aws_secret_access_key="${secret}"`],
       ['DuckDB', `SECRET '${secret}'`],

@@ -327,7 +327,9 @@ function ContentsDialogs({ root, commit, location, chosen, asked, onClose }: Con
       );
     case 's3': {
       const [only, ...others] = chosen.rows;
-      const entry = only && others.length === 0 && !chosen.all ? only.path : '';
+      // S3 has no links, so a link has no key.
+      const isOne = only && only.kind !== 'link' && others.length === 0 && !chosen.all;
+      const entry = isOne ? only.path : '';
       return <S3Dialog place={placeOf(location, entry)} onClose={onClose} />;
     }
     case 'copy':

@@ -75,7 +75,8 @@ function Access({ access }: { readonly access: VersionAccess }) {
                 </Button>
               </dd>
             ) : (
-              <FactText label="Secret key" text={secret} />
+              // In place of the button that had the focus.
+              <FactText label="Secret key" text={secret} hasFocus />
             )}
           </div>
         )}
@@ -94,6 +95,7 @@ function labelOf(kind: SnippetKind): string {
 interface FactProps {
   readonly label: string;
   readonly text: string;
+  readonly hasFocus?: boolean;
 }
 
 function Fact({ label, text }: FactProps) {
@@ -105,12 +107,18 @@ function Fact({ label, text }: FactProps) {
   );
 }
 
-function FactText({ label, text }: FactProps) {
+function FactText({ label, text, hasFocus = false }: FactProps) {
   const what = `the ${label.toLowerCase()}`;
   return (
     <dd className="row">
       <span className="code">{text}</span>
-      <IconButton icon="copy" size="small" label={`Copy ${what}`} onPress={() => void copyText(text, what)} />
+      <IconButton
+        icon="copy"
+        size="small"
+        label={`Copy ${what}`}
+        autoFocus={hasFocus}
+        onPress={() => void copyText(text, what)}
+      />
     </dd>
   );
 }

@@ -15,7 +15,7 @@ import { lstatIfThere } from '../working-copy/apply-changes.ts';
 import { hashFiles, undecidedFiles } from '../working-copy/hash-files.ts';
 import { refreshIndex } from '../working-copy/refresh-index.ts';
 import { findLeaving, wholeOf, withoutFolders } from './narrow-scope.ts';
-import { checkChange, type Only, reachesBeyond, union, withScope } from './scope-run.ts';
+import { checkChange, type Only, reachesBeyond, requireCommonBase, union, withScope } from './scope-run.ts';
 import { watchUnmatched } from './unmatched-patterns.ts';
 
 const NAMED_MAX = 20;
@@ -45,6 +45,7 @@ const NOTHING: Entering = { fetched: 0, downloadedBytes: 0, unmatched: [] };
 async function planEntering(session: Session, { store }: OpenedRemote, only: Only): Promise<Entering> {
   const { signal } = session.context;
   const link = await linkRepository(session, store, session.state.branch);
+  requireCommonBase(session, link);
   const { hash } = await ensureBase(session, store, link);
   const held = scopeOf(session);
   if (!hash || !held) return NOTHING;

@@ -2,6 +2,7 @@ import { DrayError } from '../../api/error.ts';
 import type { ScopeSummary } from '../../api/jobs/scope.ts';
 import { checkScopePatterns } from '../../model/scope.ts';
 import type { WorkspaceState } from '../../workspace/workspace-folder.ts';
+import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
 import { hasInterruptedPull } from '../working-copy/interrupted-pull.ts';
@@ -43,6 +44,23 @@ export function withScope(
 export function checkChange(session: Session, only: Only): void {
   if (only) checkScopePatterns(only);
   if (hasInterruptedPull(session)) throw interrupted(session);
+}
+
+/** Without a base nothing tells which files the part has. @throws `conflict` if the branch has a commit */
+export function requireCommonBase(
+  { remoteName, state }: Session,
+  { tip }: Pick<LinkedRepository, 'tip'>,
+): void {
+  if (!tip || state.bases[remoteName] !== undefined) return;
+  throw new DrayError(
+    'conflict',
+    `This workspace has nothing in common with ${remoteName} yet, so what to fetch is not known.`,
+    {
+      data: { remote: remoteName, reason: 'noBase' },
+      advice: 'Pull first, then change the scope.',
+      command: 'dray pull',
+    },
+  );
 }
 
 export function union(one: readonly string[], other: readonly string[]): readonly string[] {

@@ -8,6 +8,7 @@ import { initWorkspace } from '../remotes/init.ts';
 import { remoteAdd } from '../remotes/remotes.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { status } from '../working-copy/status.ts';
+import { planScope } from './plan-scope.ts';
 import { scope } from './scope.ts';
 
 let sandbox: Sandbox;
@@ -49,6 +50,21 @@ describe('A workspace that holds a part and has two remotes', () => {
     expect(await pull(testContext(whole), {})).toMatchObject({ result: 'upToDate' });
     expect(await pull(testContext(part), {})).toMatchObject({ changes: { added: 2, deleted: 0 } });
     expect(await status(testContext(part), {})).toMatchObject({ changes: { added: 0, deleted: 0 } });
+  });
+
+  it('takes more in from a remote without a base only after a pull', async () => {
+    await push(atBackup(whole), {});
+    await pull(atBackup(part), {});
+    await added(atBackup(part));
+    sandbox.write('whole/c', 'of c');
+    await push(testContext(whole), {});
+    const refused = { code: 'conflict', data: { reason: 'noBase', advice: expect.stringContaining('Pull') } };
+    const request = { action: 'add', patterns: ['c'] } as const;
+    await expect(scope(testContext(part), request)).rejects.toMatchObject(refused);
+    await expect(planScope(testContext(part), { only: null })).rejects.toMatchObject(refused);
+    await pull(testContext(part), {});
+    expect(await planScope(testContext(part), { only: null })).toMatchObject({ fetched: 1 });
+    expect(await scope(testContext(part), request)).toMatchObject({ fetched: 1 });
   });
 
   it('undoes nothing of one by an older file of the other', async () => {

@@ -24,7 +24,7 @@ import { takeTorn } from '../working-copy/interrupted-writes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { refreshIndex, reportProblems } from '../working-copy/refresh-index.ts';
 import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
-import { addDone, type Only, type ScopeRun, withScope } from './scope-run.ts';
+import { addDone, type Only, requireCommonBase, type ScopeRun, withScope } from './scope-run.ts';
 import { findOvertaken, stillEntering, withEntering } from './unfinished-widening.ts';
 import { warnOfUnmatched, watchUnmatched } from './unmatched-patterns.ts';
 
@@ -38,6 +38,7 @@ export async function widenScope(run: ScopeRun, only: Only): Promise<boolean> {
   const { store } = remote;
   const link = await linkRepository(session, store, session.state.branch);
   await settleUnconfirmedPush(session, store, link);
+  requireCommonBase(session, link);
   const base = await ensureBase(session, store, link);
   const held = scopeOf(session)!;
   const { commit, hash } = base;

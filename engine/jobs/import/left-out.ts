@@ -42,24 +42,30 @@ export interface EarlierLeftOut {
   readonly count: number;
 }
 
-/** What is missing from commits of earlier imports, each path once. Warns of files that no message names. */
+/**
+ * What is missing from commits of earlier imports, each path once. Warns of files that no message names.
+ * @param now Those of this import, whose paths are left out.
+ */
 export function earlierLeftOut(
   { emit }: JobContext,
   commits: Iterable<{ readonly hash: CommitHash; readonly leftOut?: LeftOutFiles | undefined }>,
+  now: Iterable<ImportProblem>,
 ): EarlierLeftOut {
-  const problems = new Map<string, ImportProblem>();
+  const named = new Set(Array.from(now, ({ path }) => path));
+  const problems: ImportProblem[] = [];
   let unnamed = 0;
   for (const { hash, leftOut } of commits) {
     if (!leftOut) continue;
     const commit = `the commit ${hash.slice(0, 10)}`;
     for (const path of leftOut.paths) {
       const message = `${path} is not in ${commit}: an earlier import left it out.`;
-      if (!problems.has(path)) problems.set(path, { path, code: 'notFound', message });
+      if (!named.has(path)) problems.push({ path, code: 'notFound', message });
+      named.add(path);
     }
     if (leftOut.more === 0) continue;
     unnamed = Math.max(unnamed, leftOut.more);
     const message = `An earlier import left ${leftOut.more} more files out of ${commit}, which its message does not name.`;
     emit({ type: 'warning', warning: 'leftOutBefore', message });
   }
-  return { problems: [...problems.values()], count: problems.size + unnamed };
+  return { problems, count: problems.length + unnamed };
 }

@@ -159,6 +159,10 @@ describe('an import of a DVC project', () => {
       );
     }
     expect(await history()).toHaveLength(1);
+    project.write('new.dvc', dvcFile('new', md5Of('new')));
+    project.commit('A third one is missing');
+    expect(await run({ allCommits: true })).toMatchObject({ result: 'refused', failed: 3 });
+    project.git('reset', '-q', '--hard', 'HEAD~1');
     project.remove('lost.dvc');
     project.remove('gone.dvc');
     project.write('new.dvc', dvcFile('new', project.store('new')));

@@ -112,7 +112,7 @@ class DvcImport {
   async run(): Promise<ImportSummary> {
     const { context, plan, request } = this.#run;
     await this.#store();
-    this.#earlier = earlierLeftOut(context, this.#earlierCommits());
+    this.#earlier = earlierLeftOut(context, this.#earlierCommits(), this.#problems.values());
     emitProblems(context, [...this.#problems.values(), ...this.#earlier.problems]);
     if (this.#problems.size > 0 && !request.skipMissing) return this.#summary('refused');
     context.emit({ type: 'phase', phase: 'commit' });

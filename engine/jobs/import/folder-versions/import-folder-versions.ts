@@ -156,7 +156,7 @@ class VersionsImport {
   async run(): Promise<ImportSummary> {
     const { context, name, passes, repository, request } = this.#run;
     await this.#store();
-    this.#earlier = earlierLeftOut(context, this.#earlierCommits());
+    this.#earlier = earlierLeftOut(context, this.#earlierCommits(), this.#problems.values());
     emitProblems(context, [...this.#problems.values(), ...this.#earlier.problems]);
     if (this.#problems.size > 0 && !request.skipMissing) return this.#summary('refused', 0);
     context.emit({ type: 'phase', phase: 'commit' });

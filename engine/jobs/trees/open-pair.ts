@@ -11,6 +11,7 @@ import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import type { Meter } from '../../remotes/wrappers/with-meter.ts';
 import { type KeyRange, withinRange } from '../../remotes/wrappers/within-range.ts';
+import { checkOutsideRepository } from '../places/outside-repository.ts';
 import {
   checkApart,
   checkReplaceable,
@@ -60,6 +61,7 @@ export async function openTreePair(
   const to = parsePlace(context, request.destination);
   if (from.kind === 'stdio' || to.kind === 'stdio')
     throw new DrayError('usage', '"-" stands for one object: use it with "copy" and the name of an object.');
+  checkOutsideRepository(from, to, context.environment);
   const opener = new PairOpener(context, options);
   const mayNest = request.filter?.filesFrom?.every((path) => !path.includes('/')) ?? false;
   try {

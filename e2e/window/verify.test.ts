@@ -26,7 +26,9 @@ describe.skipIf(!findChromium())('A verification', () => {
     const name = `Verify ${WORK}`;
     await page.getByRole('button', { name: `More of ${WORK}` }).click();
     await page.getByRole('menuitem', { name: 'Verify its remote' }).click();
-    await page.getByText(`The remote of ${WORK} is being verified`).waitFor();
+    const begun = page.locator('.toast').filter({ hasText: `The remote of ${WORK} is being verified` });
+    await begun.waitFor();
+    expect(await begun.locator(`path[d="${CHECK_MARK}"]`).count()).toBe(0);
     await page.goto(`${origin}/#/transfers`);
     const row = rowOf(page, name);
     await expect.poll(stateOf(row), WAIT).toBe('Done');
@@ -50,7 +52,7 @@ describe.skipIf(!findChromium())('A verification', () => {
 
     await page.goto(`${origin}/#/transfers`);
     await expect.poll(stateOf(row.first()), WAIT).toBe('Failed');
-    expect(await row.first().locator(`.transfer-kind path[d="${CHECK_MARK}"]`).count()).toBe(0);
+    expect(await row.first().locator(`path[d="${CHECK_MARK}"]`).count()).toBe(0);
     await page
       .getByRole('button', { name: `Details of ${name}` })
       .first()

@@ -1,5 +1,5 @@
 /** A version in the window under attack: hostile names and contents, and changes while it is shown. */
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
@@ -79,6 +79,14 @@ describe.skipIf(!findChromium())('A version under attack', () => {
       await close.click();
       await dialog.waitFor({ state: 'detached' });
     }
+    rmSync(join(root, LONG));
+    await contentsRow(contents, LONG).click();
+    await page.getByRole('button', { name: 'Restore...' }).click();
+    await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
+    await page.locator('.toast').filter({ hasText: 'Restoring' }).waitFor();
+    await expect.poll(() => existsSync(join(root, LONG)), WAIT).toBe(true);
+    const title = page.locator('.toast-title');
+    expect(await title.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
     expect(alerts).toBe(0);
     expect(complaints).toEqual([]);
   });

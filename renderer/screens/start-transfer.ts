@@ -29,7 +29,8 @@ export function useStartTransfers(onRefused?: (refusal: RepositoryRefusal) => vo
         started += 1;
       }
       // Disappears by itself: the count beside Transfers stays.
-      showToast({ tone: 'success', title, text: 'See Transfers.' });
+      // It has only begun: no check mark, which would stand beside a transfer that fails.
+      showToast({ tone: 'info', title, text: 'See Transfers.' });
     } catch (error) {
       const name = refusedRepository(error);
       const again = (confirmed: readonly string[]) =>

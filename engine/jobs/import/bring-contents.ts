@@ -1,8 +1,8 @@
 /**
  * Brings contents into a repository, each once: what this machine has sent before is not read again.
  *
- * Memory: the names of the last contents and of those that failed. Of all others the table of known contents
- * and the index of what is stored say that they are there, and the writer what it has not sent yet.
+ * Memory: the last contents and the names of those that failed. Of all others the table of known contents and
+ * the index of what is stored say that they are there, and the writer what it has not sent yet.
  */
 import { Budget } from '../../base/budget.ts';
 import type { KnownContent, Md5Table } from '../../index/md5-table.ts';
@@ -11,7 +11,7 @@ import type { RepositoryWriter } from '../versions/repository-writer.ts';
 import type { ImportProblem } from './import-problem.ts';
 
 const FILES_AT_ONCE = 16;
-/** 60 MB with the longest usual names. */
+/** 90 MB with the longest usual names. */
 const RECENT_MAX = 200_000;
 
 export interface BringOptions<File> {
@@ -43,7 +43,7 @@ export interface Contents<File> {
 
 export function createContents<File>(options: BringOptions<File>): Contents<File> {
   const { attemptOf, idOf, known, onFile, problemOf, repository, sameProblem, signal, writer } = options;
-  const recent = new RecentNames(RECENT_MAX);
+  const recent = new RecentContents(RECENT_MAX);
   const failed = new Map<string, ImportProblem>();
   const inFlight = new Budget(FILES_AT_ONCE);
   /** The content, if it is stored or will be with a pack that is not sent yet. */
@@ -57,14 +57,17 @@ export function createContents<File>(options: BringOptions<File>): Contents<File
     try {
       const content = await options.bring(file);
       known.add(id, content);
-      recent.add(id);
+      recent.add(id, content);
       onFile(content.sizeBytes, false);
     } catch (error) {
       failed.set(attempt, problemOf(file, error));
     }
   };
   return {
-    find: (file) => findStored(idOf(file)),
+    find: (file) => {
+      const id = idOf(file);
+      return recent.find(id) ?? findStored(id);
+    },
     async bring(files) {
       /** By their attempts. */
       const work = new Map<string, Promise<void>>();
@@ -72,10 +75,10 @@ export function createContents<File>(options: BringOptions<File>): Contents<File
       for (const file of files) {
         const id = idOf(file);
         const attempt = attemptOf(file);
-        if (recent.has(id) || failed.has(attempt) || work.has(attempt)) continue;
+        if (recent.find(id) || failed.has(attempt) || work.has(attempt)) continue;
         const stored = findStored(id);
         if (stored) {
-          recent.add(id);
+          recent.add(id, stored);
           onFile(stored.sizeBytes, true);
           continue;
         }
@@ -102,28 +105,29 @@ export function createContents<File>(options: BringOptions<File>): Contents<File
   };
 }
 
-/** The names that were added or asked for last, between half of `max` and all of it. */
-class RecentNames {
+/** The contents that were added or asked for last, between half of `max` and all of it. */
+class RecentContents {
   readonly #max: number;
-  #young = new Set<string>();
-  #old = new Set<string>();
+  #young = new Map<string, KnownContent>();
+  #old = new Map<string, KnownContent>();
 
   constructor(max: number) {
     this.#max = max;
   }
 
-  has(name: string): boolean {
-    if (this.#young.has(name)) return true;
-    if (!this.#old.has(name)) return false;
-    this.add(name);
-    return true;
+  find(name: string): KnownContent | undefined {
+    const young = this.#young.get(name);
+    if (young) return young;
+    const old = this.#old.get(name);
+    if (old) this.add(name, old);
+    return old;
   }
 
-  add(name: string): void {
+  add(name: string, content: KnownContent): void {
     if (this.#young.size >= this.#max / 2) {
       this.#old = this.#young;
-      this.#young = new Set();
+      this.#young = new Map();
     }
-    this.#young.add(name);
+    this.#young.set(name, content);
   }
 }

@@ -88,7 +88,8 @@ export async function stateOf(
       }
     } else files.push({ ...same, path, md5: md5! });
   }
-  return { ...onlySafe(files), problems: [...problems, ...onlySafe(files).problems] };
+  const safe = onlySafe(files);
+  return { files: safe.files, problems: [...problems, ...safe.problems] };
 }
 
 function onlySafe(found: readonly DvcFile[]): DvcState {

@@ -98,6 +98,13 @@ describe.skipIf(!findChromium())('What a workspace holds', () => {
     expect(await dialog.getByRole('button', { name: 'Fetch and remove' }).isDisabled()).toBe(true);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     rmSync(join(root, 'images/2023/new.bin'));
+    // Another file where one is to be fetched.
+    write(join(root, 'images/2024/1.bin'), 'not the same');
+    await dialog.getByRole('button', { name: 'Drop labels' }).press('Enter');
+    await dialog.getByLabel('Add a folder, a file or a pattern').fill('images');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('in place of 1 file to fetch: images/2024/1.bin. Move it away first.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Fetch 4 files' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Add a folder, a file or a pattern').fill('../out');
     await page.keyboard.press('Enter');
     await dialog.getByText('"../out" names no part of a dataset.').waitFor();

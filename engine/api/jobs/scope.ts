@@ -22,6 +22,8 @@ export interface ScopePlan {
   readonly freedBytes: number;
   /** What leaves and was not pushed, or has changed since: it stays here, and no push sends it. */
   readonly unpushed: OutsideFiles;
+  /** What is to be fetched and finds something else here, as far as names and sizes tell. */
+  readonly inTheWay: OutsideFiles;
   /** New patterns that name nothing in the commit. */
   readonly unmatched: readonly string[];
   readonly requests: RequestTotals;

@@ -1,5 +1,5 @@
 /** What a change of scope would do, told before it is done. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { push } from '../push/push.ts';
@@ -55,6 +55,22 @@ describe('The plan of a change of scope', () => {
     const unpushed = { count: 2, paths: ['a/1', 'a/new'] };
     expect(await plan('b')).toMatchObject({ removed: 0, unpushed });
     expect(await plan('a', 'b')).toMatchObject({ unpushed: { count: 0 } });
+  });
+
+  it('names what is in the way, as the change then does', async () => {
+    mkdirSync(`${part}/b`);
+    writeFileSync(`${part}/b/1`, 'another file here');
+    writeFileSync(`${part}/c`, 'where a folder is to be');
+    const inTheWay = { count: 2, paths: ['b/1', 'c/1'] };
+    expect(await plan('a', 'b', 'c')).toMatchObject({ inTheWay });
+    const request = { action: 'only', patterns: ['a', 'b', 'c'] } as const;
+    const refused: unknown = await scope(testContext(part), request).catch((error: unknown) => error);
+    const paths = expect.arrayContaining(inTheWay.paths);
+    expect(refused).toMatchObject({ code: 'conflict', data: { reason: 'inTheWay', paths } });
+    rmSync(`${part}/b`, { recursive: true });
+    rmSync(`${part}/c`);
+    mkdirSync(`${part}/b/1/empty`, { recursive: true });
+    expect(await plan('a', 'b', 'c')).toMatchObject({ inTheWay: { count: 0 } });
   });
 
   it('names patterns that name nothing, as the change and a clone do', async () => {

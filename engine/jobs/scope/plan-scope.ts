@@ -1,6 +1,7 @@
 /** What a change of scope would fetch and remove. Writes nothing into the workspace. */
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { ScopePlan, ScopePlanRequest } from '../../api/jobs/scope.ts';
+import type { OutsideFiles } from '../../api/jobs/workspace-scope.ts';
 import type { Entry } from '../../model/entry.ts';
 import { compileScope, type Scope } from '../../model/scope.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
@@ -14,6 +15,7 @@ import { scopeOf } from '../session/workspace-scope.ts';
 import { lstatIfThere } from '../working-copy/apply-changes.ts';
 import { hashFiles, undecidedFiles } from '../working-copy/hash-files.ts';
 import { refreshIndex } from '../working-copy/refresh-index.ts';
+import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
 import { findLeaving, wholeOf, withoutFolders } from './narrow-scope.ts';
 import { checkChange, type Only, reachesBeyond, requireCommonBase, union, withScope } from './scope-run.ts';
 import { watchUnmatched } from './unmatched-patterns.ts';
@@ -38,9 +40,9 @@ export async function planScope(context: JobContext, request: ScopePlanRequest):
   };
 }
 
-type Entering = Pick<ScopePlan, 'fetched' | 'downloadedBytes' | 'unmatched'>;
+type Entering = Pick<ScopePlan, 'fetched' | 'downloadedBytes' | 'inTheWay' | 'unmatched'>;
 
-const NOTHING: Entering = { fetched: 0, downloadedBytes: 0, unmatched: [] };
+const NOTHING: Entering = { fetched: 0, downloadedBytes: 0, inTheWay: namedOf([]), unmatched: [] };
 
 async function planEntering(session: Session, { store }: OpenedRemote, only: Only): Promise<Entering> {
   const { signal } = session.context;
@@ -54,22 +56,35 @@ async function planEntering(session: Session, { store }: OpenedRemote, only: Onl
   const scope = only && compileScope(union(held.patterns, only));
   const unmatched = watchUnmatched(only?.filter((pattern) => !held.patterns.includes(pattern)));
   let [fetched, downloadedBytes] = [0, 0];
+  const obstacles: string[] = [];
   const read = async () => {
     for await (const page of readEntries(store, commit, { scope, signal })) {
       unmatched.see(page);
-      for (const entry of page) {
-        if (!enters(entry, held, next) || isHere(session, entry)) continue;
-        fetched += 1;
-        downloadedBytes += entry.kind === 'file' ? entry.sizeBytes : 0;
-      }
+      const absent = page.filter((entry) => enters(entry, held, next) && !isHere(session, entry));
+      fetched += absent.length;
+      for (const entry of absent) downloadedBytes += entry.kind === 'file' ? entry.sizeBytes : 0;
+      obstacles.push(...obstaclesTo(session, absent));
     }
   };
   await whileKept(store, hash, read, { signal, isBase: true });
-  return { fetched, downloadedBytes, unmatched: unmatched.left() };
+  return { fetched, downloadedBytes, inTheWay: namedOf(obstacles), unmatched: unmatched.left() };
 }
 
 function enters({ kind, path }: Entry, held: Scope, next: Scope | undefined): boolean {
   return kind !== 'folder' && !held.holds(path) && (next?.holds(path) ?? true);
+}
+
+/** What an unfinished widening left is brought to the base, so it is none. */
+function obstaclesTo(session: Session, entries: readonly Entry[]): readonly string[] {
+  if (session.state.scope?.entering) return [];
+  return findObstacles(
+    session,
+    entries.map((after) => ({ path: after.path, after })),
+  ).map(({ path }) => path);
+}
+
+function namedOf(paths: readonly string[]): OutsideFiles {
+  return { count: paths.length, paths: paths.slice(0, NAMED_MAX) };
 }
 
 /** By its size alone. */
@@ -83,13 +98,13 @@ async function planLeaving(
   only: Only,
 ): Promise<Pick<ScopePlan, 'removed' | 'freedBytes' | 'unpushed'>> {
   if (!only || !reachesBeyond(session.state.scope?.only, only))
-    return { removed: 0, freedBytes: 0, unpushed: { count: 0, paths: [] } };
+    return { removed: 0, freedBytes: 0, unpushed: namedOf([]) };
   await refreshIndex(session);
   await hashFiles(session, undecidedFiles(session));
   const { bytes, unchanged, unpushed } = findLeaving(session, only, { goesOn: false });
   return {
     removed: withoutFolders(unchanged).length,
     freedBytes: bytes,
-    unpushed: { count: unpushed.length, paths: unpushed.slice(0, NAMED_MAX) },
+    unpushed: namedOf(unpushed),
   };
 }

@@ -34,7 +34,7 @@ export function ScopeDialog({ name, root, only: held, onClose }: ScopeDialogProp
   const isSame = isEqual(only, held ?? null);
   const plan = useAsk('plan.scope', { root, only }, { when: !isSame && !isEmpty, keepsPrevious: true });
   const found = isSame || isEmpty || plan.isPlaceholderData || plan.error ? undefined : plan.data;
-  const isRefused = (found?.unpushed.count ?? 0) > 0;
+  const isRefused = (found?.unpushed.count ?? 0) + (found?.inTheWay.count ?? 0) > 0;
   const add = () => {
     const pattern = typed.trim();
     if (pattern !== '' && !patterns.includes(pattern)) setPatterns([...patterns, pattern]);
@@ -136,7 +136,7 @@ function Patterns({
 }
 
 function Preview({ plan }: { readonly plan: ScopePlan }) {
-  const { downloadedBytes, fetched, freedBytes, removed, unmatched, unpushed } = plan;
+  const { downloadedBytes, fetched, freedBytes, inTheWay, removed, unmatched, unpushed } = plan;
   return (
     <div className="stack" role="status">
       <Figures>
@@ -146,6 +146,12 @@ function Preview({ plan }: { readonly plan: ScopePlan }) {
       {unmatched.length > 0 && (
         <Notice tone="warning">
           {named(unmatched)} {unmatched.length === 1 ? 'names' : 'name'} nothing in the last commit.
+        </Notice>
+      )}
+      {inTheWay.count > 0 && (
+        <Notice tone="danger">
+          Something else is here in place of {formatPlural(inTheWay.count, 'file')} to fetch:{' '}
+          {named(inTheWay.paths, inTheWay.count)}. Move it away first.
         </Notice>
       )}
       {unpushed.count > 0 && (

@@ -109,7 +109,7 @@ function keepOutside(run: TreeRun, meant: Meant): Meant {
       warning: 'outsidePart',
       ...advised(
         `${source.text} holds a part of a dataset: ${files} outside of it ${done} at ${destination.text}.`,
-        'If they are to go, remove them with "dray rm".',
+        'Remove with "dray rm" what is to go there.',
       ),
     });
   }

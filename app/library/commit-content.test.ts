@@ -79,12 +79,14 @@ describe('a stream', () => {
     }
     await commit().put('long', long()).publish();
     expect(await repository.stat(branch, 'long')).toMatchObject({ sizeBytes: 66 * MIB });
-    let [sizeBytes, isSame] = [0, true];
+    let [sizeBytes, isSame, largest] = [0, true, 0];
     for await (const bytes of repository.read(branch, 'long')) {
       isSame &&= bytes.every((byte, at) => byte === piece[(sizeBytes + at) % MIB]);
       sizeBytes += bytes.length;
+      largest = Math.max(largest, bytes.length);
     }
     expect({ sizeBytes, isSame }).toEqual({ sizeBytes: 66 * MIB, isSame: true });
+    expect(largest).toBeLessThanOrEqual(4 * MIB);
   });
 
   it('is opened by a function when its turn comes', async () => {

@@ -2,6 +2,7 @@
 import { DrayError, quotedExcerpt } from '../../engine/api/error.ts';
 import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { checkAborted } from '../../engine/base/abort.ts';
+import { Budget } from '../../engine/base/budget.ts';
 import { findNamedRemote } from '../../engine/jobs/session/named-remote.ts';
 import {
   type OpenedRemote,
@@ -11,7 +12,7 @@ import {
 import { createVersions, type Versions } from '../../engine/jobs/versions/open-versions.ts';
 import type { Version } from '../../engine/jobs/versions/version.ts';
 import { kindOfChange } from '../../engine/model/diff.ts';
-import { comparePaths, type Entry } from '../../engine/model/entry.ts';
+import { type CommitHash, comparePaths, type Entry } from '../../engine/model/entry.ts';
 import { readDescriptor } from '../../engine/repository/descriptor.ts';
 import { diffCommits } from '../../engine/repository/diff-commits.ts';
 import { BranchCommit, type CommitBuilder } from './commit-builder.ts';
@@ -97,8 +98,9 @@ export interface RangeOptions extends StopOptions {
 /**
  * A repository under one URL. Close it by `close`, or by `await using`.
  *
- * A `ref` is a branch, a tag, or a hash of a commit or its first digits. A branch is looked up at each call;
- * give the hash of `resolve` to calls that must see one version. Besides what is named at a call, all fail
+ * A `ref` is a branch, a tag, or a hash of a commit or its first digits. A branch or a tag is looked up at each
+ * call, by two requests. A hash that `resolve` gave needs none: give it to many calls, or to those that must
+ * see one version. Besides what is named at a call, all fail
  * with `usage` if an argument is not what its type says or after `close`, with `aborted` by a signal, and
  * with the codes of stores: `unreachable`, `accessDenied`, `noCredentials`, `remoteFailed` and the like.
  */
@@ -124,8 +126,8 @@ export interface Repository extends AsyncDisposable {
   /** Undefined if there is nothing at the path. @throws DrayError as `resolve`, `damaged` */
   stat(ref: string, path: string, options?: StopOptions): Promise<VersionEntry | undefined>;
   /**
-   * The bytes of a file, or a range of them, in pieces of at most 8 MiB. Reads at most four pieces ahead, and
-   * stops when the loop is left. Content that is read whole is checked against its hash before its last
+   * The bytes of a file, or a range of them, in pieces of at most 4 MiB. Reads at most four pieces ahead,
+   * of all reads of this repository together at most eight, and stops when the loop is left. Content that is read whole is checked against its hash before its last
    * bytes come.
    * @throws DrayError as `resolve`, `notFound` if there is no such file, `damaged`
    */
@@ -165,19 +167,34 @@ export async function openRepository(url: string, options: DrayOptions = {}): Pr
   }
 }
 
+const RESOLVED_MAX = 1_000;
+/** The average size of a chunk, which takes one request then. */
+const WINDOW_BYTES = 4 * 1024 * 1024;
+const WINDOWS_AHEAD = 8;
+const READS_AT_ONCE = 8;
+
+interface Call {
+  readonly signal: AbortSignal;
+}
+
 class OpenRepository implements Repository {
   readonly url: string;
   readonly #context: JobContext;
   readonly #remote: OpenedRemote;
   readonly #versions: Versions;
   readonly #closing = new AbortController();
+  /** Hashes that `resolve` has given: a program that reads one version asks for it at each call. */
+  readonly #resolved = new Set<string>();
 
   constructor(context: JobContext, remote: OpenedRemote) {
     this.url = remote.store.address;
     const signal = AbortSignal.any([context.signal, this.#closing.signal]);
     this.#context = { ...context, signal };
     this.#remote = remote;
-    this.#versions = createVersions(remote.store);
+    // Files that are read at once take turns, so that many of them need little memory.
+    const ahead = new Budget(WINDOWS_AHEAD);
+    const reads = new Budget(READS_AT_ONCE);
+    this.#versions = createVersions(remote.store, { windowBytes: WINDOW_BYTES, ahead, reads });
   }
 
   commit(branch: string): CommitBuilder {
@@ -198,8 +215,7 @@ class OpenRepository implements Repository {
   }
 
   async resolve(ref: string, { signal }: StopOptions = {}): Promise<string> {
-    checkText(ref, 'A ref');
-    return this.#versions.resolve(ref, this.#call(signal));
+    return this.#resolve(ref, this.#call(signal));
   }
 
   async show(ref: string, { signal }: StopOptions = {}): Promise<CommitInfo> {
@@ -275,12 +291,21 @@ class OpenRepository implements Repository {
     return this.close();
   }
 
-  async #open(ref: string, call: { readonly signal: AbortSignal }): Promise<Version> {
-    checkText(ref, 'A ref');
-    return this.#versions.open(await this.#versions.resolve(ref, call), call);
+  async #open(ref: string, call: Call): Promise<Version> {
+    // One that is forgotten since fails where its content is gone.
+    const hash = this.#resolved.has(ref) ? (ref as CommitHash) : await this.#resolve(ref, call);
+    return this.#versions.open(hash, call);
   }
 
-  #call(signal?: AbortSignal): { readonly signal: AbortSignal } {
+  async #resolve(ref: string, call: Call): Promise<CommitHash> {
+    checkText(ref, 'A ref');
+    const hash = await this.#versions.resolve(ref, call);
+    if (this.#resolved.size >= RESOLVED_MAX) this.#resolved.clear();
+    this.#resolved.add(hash);
+    return hash;
+  }
+
+  #call(signal?: AbortSignal): Call {
     if (this.#closing.signal.aborted)
       throw new DrayError('usage', `The repository ${this.url} was closed by this program.`);
     const own = this.#context.signal;

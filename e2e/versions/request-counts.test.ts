@@ -6,7 +6,9 @@
 import { createHash, hash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRepository } from '../../app/library/dray.ts';
 import type { RequestTotals } from '../../engine/api/jobs/jobs.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { pull } from '../../engine/jobs/pull/pull.ts';
@@ -90,6 +92,19 @@ describe(`A dataset of ${FILES.toLocaleString('en')} files in packs`, () => {
     expect(pushed).toMatchObject({ result: 'nothingToPush', failed: 0 });
     const pulled = await countRequests(() => pull(dataset.context('copy'), {}), 1);
     expect(pulled).toMatchObject({ result: 'upToDate', failed: 0 });
+  });
+
+  it('takes a program one request for each file of a version whose hash it has resolved', async () => {
+    const { environment } = dataset.context('work');
+    await using repository = await openRepository(dataset.url, { environment });
+    const hash = await repository.resolve('main');
+    const paths = Array.from({ length: 10 }, (_, at) => `part-0/file-${at * 10}.txt`);
+    for await (const _ of repository.list(hash, { folder: 'part-0' }));
+    await server.resetRequests();
+    for (const path of paths) expect(await repository.stat(hash, path)).toMatchObject({ kind: 'file' });
+    for (const path of paths) await buffer(repository.read(hash, path));
+    const requests = await server.requests();
+    expect(requests, listRequests(requests)).toHaveLength(10);
   });
 
   it('takes at most 9 requests to push one changed file and at most 5 to pull it', async () => {

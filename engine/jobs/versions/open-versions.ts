@@ -29,7 +29,7 @@ const OPEN_MAX = 16;
  * @param store That of an opened repository. The caller closes it.
  * @param reading Default: for one reader at a time.
  */
-export function createVersions(store: ObjectStore, reading?: Reading): Versions {
+export function createVersions(store: ObjectStore, reading?: Partial<Reading>): Versions {
   const readCached = createSegmentCache((segment) => readSegment(store, segment));
   const opened = new Map<CommitHash, Promise<Version>>();
   return {

@@ -47,10 +47,10 @@ export interface EntryRange {
   /** Exclusive. Capped at the file's size. */
   readonly end: number;
   readonly signal: AbortSignal;
-  readonly reading?: Reading;
+  readonly reading?: Partial<Reading>;
 }
 
-/** How files are read, for readers that have many open at once. */
+/** How files are read, for readers that have many open at once. What is absent, each read has of its own. */
 export interface Reading {
   /** The most bytes of one read of plain content. */
   readonly windowBytes: number;
@@ -81,12 +81,12 @@ export async function* readEntryBytes(
   entry: FileEntry,
   { end, reading, signal, start = 0 }: EntryRange,
 ): AsyncGenerator<Uint8Array> {
-  const how: Reading = reading ?? {
-    windowBytes: WINDOW_BYTES,
-    ahead: new Budget(1),
-    reads: new Budget(AHEAD_MAX),
-    contents: createDecodedContents({ bytesMax: COMPRESSED_CONTENT_BYTES_MAX }),
-    doubtful: new Set(),
+  const how: Reading = {
+    windowBytes: reading?.windowBytes ?? WINDOW_BYTES,
+    ahead: reading?.ahead ?? new Budget(1),
+    reads: reading?.reads ?? new Budget(AHEAD_MAX),
+    contents: reading?.contents ?? createDecodedContents({ bytesMax: COMPRESSED_CONTENT_BYTES_MAX }),
+    doubtful: reading?.doubtful ?? new Set(),
   };
   const { ahead } = how;
   const windows = windowsOf(entry, start, end, how.windowBytes);

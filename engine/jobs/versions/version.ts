@@ -62,7 +62,7 @@ const LIMIT = 1_000;
 export interface VersionOptions extends CallOptions {
   /** Shared by all versions of one process, so that it can keep what they have in common. */
   readonly readSegment: SegmentReader;
-  readonly reading?: Reading;
+  readonly reading?: Partial<Reading>;
 }
 
 /** One request. @throws `notFound`, `damaged` */

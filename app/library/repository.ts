@@ -98,11 +98,11 @@ export interface RangeOptions extends StopOptions {
 /**
  * A repository under one URL. Close it by `close`, or by `await using`.
  *
- * A `ref` is a branch, a tag, or a hash of a commit or its first digits. A branch or a tag is looked up at each
- * call, by two requests. A hash that `resolve` gave needs none: give it to many calls, or to those that must
- * see one version. Besides what is named at a call, all fail
- * with `usage` if an argument is not what its type says or after `close`, with `aborted` by a signal, and
- * with the codes of stores: `unreachable`, `accessDenied`, `noCredentials`, `remoteFailed` and the like.
+ * A `ref` is a branch, a tag, or a hash of a commit or its first digits. A branch or a tag is looked up at
+ * each call, by two requests. A hash that `resolve` gave needs none: give it to many calls, or to those that
+ * must see one version. Besides what is named at a call, all fail with `usage` if an argument is not what its
+ * type says or after `close`, with `aborted` by a signal, and with the codes of stores: `unreachable`,
+ * `accessDenied`, `noCredentials`, `remoteFailed` and the like.
  */
 export interface Repository extends AsyncDisposable {
   /** Without secrets. */
@@ -126,9 +126,9 @@ export interface Repository extends AsyncDisposable {
   /** Undefined if there is nothing at the path. @throws DrayError as `resolve`, `damaged` */
   stat(ref: string, path: string, options?: StopOptions): Promise<VersionEntry | undefined>;
   /**
-   * The bytes of a file, or a range of them, in pieces of at most 4 MiB. Reads at most four pieces ahead,
-   * of all reads of this repository together at most eight, and stops when the loop is left. Content that is read whole is checked against its hash before its last
-   * bytes come.
+   * The bytes of a file, or a range of them, in pieces of at most 4 MiB. Reads at most four pieces ahead, all
+   * reads of this repository together at most eight, and stops when the loop is left. Content that is read
+   * whole is checked against its hash before its last bytes come.
    * @throws DrayError as `resolve`, `notFound` if there is no such file, `damaged`
    */
   read(ref: string, path: string, options?: RangeOptions): AsyncGenerator<Uint8Array, void, undefined>;

@@ -13,6 +13,7 @@ import { openWorkspace, WAIT } from './window-workspace.ts';
 
 const HTML = '<img src=x onerror=alert(1)>.txt';
 const LONG = `${'long'.repeat(50)}.txt`;
+const DEEP = Array.from({ length: 25 }, (_, at) => `level-${at}`);
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(2)</script></svg>';
 
 describe.skipIf(!findChromium())('A version under attack', () => {
@@ -32,6 +33,7 @@ describe.skipIf(!findChromium())('A version under attack', () => {
     root = sandbox.path('coast');
     sandbox.write('coast/depths.csv', 'first');
     sandbox.write('coast/notes/one.txt', 'first');
+    sandbox.write(`coast/${DEEP.join('/')}/bottom.txt`, 'first');
     for (const [path, content] of [
       [HTML, 'the text of it'],
       [LONG, 'long'],
@@ -88,6 +90,38 @@ describe.skipIf(!findChromium())('A version under attack', () => {
     const title = page.locator('.toast-title');
     expect(await title.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
     expect(alerts).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('leaves room to the list in a folder of many levels, and says to all what is a folder', async () => {
+    await using window = await open();
+    const { complaints, page } = window;
+    const contents = await openContents(page, 'first');
+    const kindOf = (name: string) => contentsRow(contents, name).getAttribute('aria-description');
+    expect([await kindOf('notes'), await kindOf('link.csv'), await kindOf('empty.csv')]).toEqual([
+      'folder',
+      'link',
+      null,
+    ]);
+    await page.getByRole('searchbox').fill('level-24');
+    await contentsRow(contents, 'level-24').dblclick();
+    const inside = page.getByRole('grid', { name: `Contents of ${DEEP.join('/')}/` });
+    await contentsRow(inside, 'bottom.txt').waitFor();
+    const crumbs = page.getByRole('navigation', { name: 'Folder of the commit' });
+    const current = crumbs.getByRole('button', { name: 'level-24' });
+    for (const [width, height] of [
+      [1280, 800],
+      [390, 844],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      const around = (await crumbs.boundingBox())!;
+      expect(around.height).toBeLessThan(100);
+      expect((await inside.boundingBox())!.height).toBeGreaterThan(200);
+    }
+    await current.click();
+    const [around, box] = [(await crumbs.boundingBox())!, (await current.boundingBox())!];
+    expect(box.y + box.height).toBeLessThanOrEqual(around.y + around.height);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /** Projects of DVC's that are wrong, unusual or hostile. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ImportDvcRequest } from '../../../api/jobs/imports.ts';
@@ -248,5 +248,28 @@ describe('an import of a bad DVC project', () => {
     project.commit('One');
     expect(await run()).toMatchObject({ result: 'imported', readFiles: 2, failed: 0 });
     expect(readFileSync(join(await cloned(), 'w'), 'utf8')).toBe('a\r\nb\r\n');
+  });
+
+  it('lists what is not UTF-8, and an output in a folder that a template names', async () => {
+    const latin = (name: string) => Buffer.from(name, 'latin1');
+    for (const name of ['é.dvc', 'è.dvc'])
+      writeFileSync(
+        Buffer.concat([Buffer.from(`${project.root}/`), latin(name)]),
+        dvcFile(name, project.store(name)),
+      );
+    writeFileSync(join(project.root, 'text.dvc'), latin(dvcFile('é', project.store('a'))));
+    const stages = { s: { cmd: 'x', wdir: 'in/\u0024{x}', outs: ['o'] } };
+    project.write('dvc.yaml', JSON.stringify({ stages }));
+    const out = { path: 'o', hash: 'md5', md5: project.store('o') };
+    project.write('dvc.lock', JSON.stringify({ schema: '2.0', stages: { s: { outs: [out] } } }));
+    oneFile();
+    const expected = {
+      '\ufffd.dvc': ['unsupported', expect.stringContaining('not UTF-8')],
+      'text.dvc': ['damaged', expect.stringContaining('not UTF-8')],
+      'in/\u0024{x}/o': ['unsupported', expect.stringContaining('template')],
+    };
+    expect(await refused()).toEqual(expected);
+    rmSync(join(project.root, '.git'), { recursive: true });
+    expect(await refused({ to: 'second' })).toEqual(expected);
   });
 });

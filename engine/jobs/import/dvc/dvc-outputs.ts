@@ -212,6 +212,7 @@ function toOutput(
     const problem = { code: 'unsupported', message: `${path}: ${why}.` } as const;
     return { ...facts, problem };
   };
+  if (wdir.includes('${')) return unsupported('the folder of its stage (wdir) is a template');
   if (isOutside) return unsupported('it lies outside of the project');
   if (hashKind === undefined) return unsupported(`it has a hash of the kind ${quotedExcerpt(out.hash)}`);
   const files = cloudFilesOf(path, out);

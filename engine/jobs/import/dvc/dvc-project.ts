@@ -1,4 +1,5 @@
 /** What DVC tracks in one state of a project: a revision of git, or a folder as it is. */
+import { isUtf8 } from 'node:buffer';
 import { hash as hashOf } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -30,7 +31,7 @@ export async function readGitTree(git: GitRepository, commit: string): Promise<D
     links: new Set(all.flatMap(({ isLink, path }) => (isLink && isOfDvc(path) ? [path] : []))),
     isTracked: (path) => blobs.has(path),
     tracked: hashOf('sha256', [...blobs.keys()].join('\0')),
-    read: (path) => git.read(files.get(path)!),
+    read: async (path) => textOf(path, await git.read(files.get(path)!)),
   };
 }
 
@@ -52,8 +53,14 @@ export function readFolderTree(root: string): DvcTree {
     links,
     isTracked: () => false,
     tracked: '',
-    read: async (path) => readFileSync(join(root, path), 'utf8'),
+    read: async (path) => textOf(path, readFileSync(join(root, path))),
   };
+}
+
+/** @throws `damaged` */
+function textOf(path: string, bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  throw new DrayError('damaged', `${path} is not UTF-8.`, { data: { path } });
 }
 
 /** The settings of the project as it is now, or those of a revision if there is no working tree. */
@@ -103,6 +110,8 @@ async function outputsOf(tree: DvcTree, path: string): Promise<readonly DvcOutpu
   const isLock = posix.basename(path) === 'dvc.lock';
   if (!path.endsWith('.dvc') && !isLock) return [];
   if (tree.links.has(path)) return [unreadOutput(path, LINK)];
+  // Git and the system have names of any bytes, of which two may look the same here.
+  if (path.includes('\ufffd')) return [unreadOutput(path, NOT_UTF8)];
   try {
     return isLock ? await readLock(tree, path) : readDvcFile(path, await tree.read(path));
   } catch (error) {
@@ -112,6 +121,7 @@ async function outputsOf(tree: DvcTree, path: string): Promise<readonly DvcOutpu
 }
 
 const LINK = { code: 'unsupported', message: 'It is a symbolic link, which Dray does not follow.' } as const;
+const NOT_UTF8 = { code: 'unsupported', message: 'Its path is not UTF-8.' } as const;
 
 function unreadOutput(path: string, { code, message }: Pick<DrayError, 'code' | 'message'>): DvcOutput {
   const problem = { code, message: code === 'damaged' ? message : `${path}: ${message}` };

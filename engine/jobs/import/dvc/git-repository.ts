@@ -40,7 +40,7 @@ export interface GitRepository extends AsyncDisposable {
   log(commits: readonly string[], options?: { readonly isAlone?: boolean }): Promise<readonly GitCommit[]>;
   /** All files of a commit below the project's root. */
   files(commit: string): Promise<readonly GitFile[]>;
-  read(blob: string): Promise<string>;
+  read(blob: string): Promise<Buffer>;
 }
 
 const OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
@@ -192,7 +192,7 @@ class BlobReader {
     this.#folder = folder;
   }
 
-  read(blob: string): Promise<string> {
+  read(blob: string): Promise<Buffer> {
     const reading = this.#last.then(() => this.#readNext(blob));
     this.#last = reading.catch(() => {});
     return reading;
@@ -208,7 +208,7 @@ class BlobReader {
     await ended;
   }
 
-  async #readNext(blob: string): Promise<string> {
+  async #readNext(blob: string): Promise<Buffer> {
     if (!this.#child) {
       this.#child = spawn('git', ['-C', this.#folder, ...SAFE, 'cat-file', '--batch'], {
         env: gitEnvironment(this.#context.environment),
@@ -223,7 +223,7 @@ class BlobReader {
     if (!(size <= FILE_BYTES_MAX)) throw this.#broken(blob, head);
     const content = await this.#take(size);
     await this.#take(1);
-    return content.toString('utf8');
+    return content;
   }
 
   /** @param bytes Undefined: up to the end of the line, without it. */

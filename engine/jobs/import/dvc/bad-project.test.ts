@@ -1,6 +1,9 @@
 /** Projects of DVC's that are wrong, unusual or hostile. */
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ImportDvcRequest } from '../../../api/jobs/imports.ts';
@@ -271,5 +274,24 @@ describe('an import of a bad DVC project', () => {
     expect(await refused()).toEqual(expected);
     rmSync(join(project.root, '.git'), { recursive: true });
     expect(await refused({ to: 'second' })).toEqual(expected);
+  });
+
+  it('takes credentials from the file that the settings of the remote name', async () => {
+    const server = createServer((_, answer) => answer.writeHead(403).end()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const remote = `[core]\nremote = far\n['remote "far"']\nurl = s3://bucket/x\nendpointurl = http://127.0.0.1:${port}\n`;
+    project.write('gone.dvc', dvcFile('gone', md5Of('gone')));
+    project.commit('One');
+    project.write('keys', '[default]\naws_access_key_id = A\naws_secret_access_key = B\n');
+    const home = { HOME: sandbox.path('home'), AWS_EC2_METADATA_DISABLED: 'true' };
+    for (const [more, code] of [
+      ['credentialpath = keys\n', 'accessDenied'],
+      ['', 'noCredentials'],
+    ]) {
+      project.write('.dvc/config.local', `${remote}${more}`);
+      await expect(run({}, context(home))).rejects.toMatchObject({ code });
+    }
+    server.close();
   });
 });

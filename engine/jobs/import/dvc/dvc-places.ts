@@ -158,6 +158,12 @@ function locate(context: JobContext, { config, remote, root }: PlacesOptions, na
     const value = settings.get(key);
     if (value !== undefined) environment[variable] = value;
   }
+  // As DVC has it, these do not replace what the environment says.
+  const files = { credentialpath: 'AWS_SHARED_CREDENTIALS_FILE', configpath: 'AWS_CONFIG_FILE' };
+  for (const [key, variable] of Object.entries(files)) {
+    const value = settings.get(key);
+    if (value !== undefined) environment[variable] ??= resolve(root, value);
+  }
   return {
     url: {
       ...url,

@@ -99,6 +99,7 @@ export async function publishChanges(context: PublishContext, record: CommitReco
       await refuseRolledBack(session, store, tip);
       await refuseCollectedBase(context, tip);
     }
+    refusePartAlone(context, tip);
     // A removed branch is created again, like a new one.
     const isOnBase = tip === undefined || tip.commit === base.hash;
     own ??= await writeOwn(isOnBase ? 'branch' : 'earlier');
@@ -130,6 +131,24 @@ export async function publishChanges(context: PublishContext, record: CommitReco
   else accept(context, own!.hash);
   forgetUnconfirmedPush(session);
   return { commit: published.commit, ...(mergedWith === undefined ? {} : { mergedWith }) };
+}
+
+/**
+ * A part without a base would become a branch of its own, on which all else counts as deleted. An empty
+ * repository has nothing else.
+ * @throws `conflict`
+ */
+export function refusePartAlone(
+  { base, branch, link, session }: Pick<PublishContext, 'base' | 'branch' | 'link' | 'session'>,
+  tip: StoredRef | undefined,
+): void {
+  if (!session.state.scope || base.hash || tip || link.isEmpty) return;
+  const message = `There is no branch ${branch} on ${session.remoteName}, and this workspace holds a part that has nothing in common with it yet: a new branch would have that part alone.`;
+  throw new DrayError('conflict', message, {
+    data: { branch, reason: 'noBase' },
+    advice: 'Pull a branch that has the rest first: "dray pull BRANCH".',
+    command: 'dray pull',
+  });
 }
 
 function isMissing(error: unknown): boolean {

@@ -33,6 +33,7 @@ import {
   mergeOntoTip,
   type PublishContext,
   publishChanges,
+  refusePartAlone,
 } from './publish-commit.ts';
 import { createPushForecast, type PushForecast } from './push-forecast.ts';
 import {
@@ -99,6 +100,7 @@ export async function restoreBase(
 async function pushTo(session: Session, remote: OpenedRemote, request: PushRequest): Promise<PushSummary> {
   const prepared = await preparePush(session, remote, request);
   if (prepared.isUnchanged) return nothingToPush(prepared);
+  refusePartAlone(prepared, prepared.link.tip);
   if (!request.allowEmptied) refuseEmptied(session);
   if (await isOnBranch(prepared)) return nothingToPush(prepared);
 

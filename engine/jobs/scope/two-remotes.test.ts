@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { pull } from '../pull/pull.ts';
+import { switchBranch } from '../pull/switch.ts';
 import { push } from '../push/push.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { remoteAdd } from '../remotes/remotes.ts';
@@ -65,6 +66,19 @@ describe('A workspace that holds a part and has two remotes', () => {
     await pull(testContext(part), {});
     expect(await planScope(testContext(part), { only: null })).toMatchObject({ fetched: 1 });
     expect(await scope(testContext(part), request)).toMatchObject({ fetched: 1 });
+  });
+
+  it('makes no branch of the part alone beside others', async () => {
+    await switchBranch(testContext(whole), { name: 'trial', create: true });
+    await push(atBackup(whole), {});
+    sandbox.write('part/b/new', 'new');
+    const refused = { code: 'conflict', data: { reason: 'noBase', advice: expect.stringContaining('Pull') } };
+    await expect(push(atBackup(part), {})).rejects.toMatchObject(refused);
+    await expect(push(atBackup(part), { dryRun: true })).rejects.toMatchObject(refused);
+    await pull(atBackup(part), { ref: 'trial' });
+    expect(await push(atBackup(part), {})).toMatchObject({ branch: 'main', changes: { added: 1 } });
+    const copy = { url: sandbox.path('backup'), directory: 'copy', ref: 'main' };
+    expect(await cloneWorkspace(testContext(sandbox.folder), copy)).toMatchObject({ changes: { added: 4 } });
   });
 
   it('undoes nothing of one by an older file of the other', async () => {

@@ -276,6 +276,16 @@ describe('an import of a bad DVC project', () => {
     expect(await refused({ to: 'second' })).toEqual(expected);
   });
 
+  it('looks for no content by a name that is no MD5', async () => {
+    sandbox.write('outside', 'secret');
+    const files = [{ relpath: 'x', md5: '../../../outside', size: 6 }];
+    project.write('data.dvc', JSON.stringify({ outs: [{ path: 'data', hash: 'md5', files }] }));
+    project.write('one.dvc', dvcFile('one', '../../../outside'));
+    project.commit('One');
+    const isNone = ['unsupported', expect.stringContaining('no valid MD5')];
+    expect(await refused()).toEqual({ data: isNone, one: isNone });
+  });
+
   it('takes credentials from the file that the settings of the remote name', async () => {
     const server = createServer((_, answer) => answer.writeHead(403).end()).listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -216,9 +216,10 @@ function toOutput(
   if (isOutside) return unsupported('it lies outside of the project');
   if (hashKind === undefined) return unsupported(`it has a hash of the kind ${quotedExcerpt(out.hash)}`);
   const files = cloudFilesOf(path, out);
+  const isValid = [out, ...(files ?? [])].every(({ md5 }) => md5 === undefined || MD5.test(md5));
+  if (!isValid) return unsupported(`${from} has no valid MD5 of it`);
   if (files) return { ...facts, files };
   if (out.md5 === undefined) return unsupported(`${from} has no MD5 of it`);
-  if (!MD5.test(out.md5)) return unsupported(`${from} has no valid MD5 of it`);
   return { ...facts, md5: out.md5 };
 }
 

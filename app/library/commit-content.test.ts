@@ -72,6 +72,35 @@ describe('a stream', () => {
     await expect(publishing).rejects.toMatchObject({ code: 'usage', data: { path: 'file' } });
   });
 
+  it('of which something else reads a part is refused', async () => {
+    const stream = Readable.from(['a', 'b']);
+    const changes = commit().put('first', stream);
+    expect(() => changes.put('second', stream)).toThrow(expect.objectContaining({ code: 'usage' }));
+    await changes.publish();
+    expect(await paths()).toEqual(['first']);
+    const begun = Readable.from(['a', 'b']);
+    for await (const _ of begun.iterator({ destroyOnReturn: false })) break;
+    expect(() => commit().put('rest', begun)).toThrow(expect.objectContaining({ code: 'usage' }));
+    const web = new Response('ab').body!;
+    for await (const _ of web.values({ preventCancel: true })) break;
+    expect(() => commit().put('rest', web)).toThrow(expect.objectContaining({ code: 'usage' }));
+  });
+
+  it('may be opened later by a function, which opens a new one each time', async () => {
+    await commit()
+      .put('file', async () => Readable.from(['later']))
+      .publish();
+    expect(await read('file')).toBe('later');
+    const [ended, nothing] = [Readable.from(['a']), undefined as unknown as Readable];
+    for await (const _ of ended);
+    for (const opened of [ended, nothing]) {
+      const publishing = commit()
+        .put('other', () => opened)
+        .publish();
+      await expect(publishing).rejects.toMatchObject({ code: 'usage', data: { path: 'other' } });
+    }
+  });
+
   it('needs no size, however long it is', async () => {
     const piece = Buffer.alloc(MIB, 'long ');
     async function* long() {

@@ -57,7 +57,7 @@ import type {
 import type { OutsideFiles, WorkspaceScope } from '../../engine/api/jobs/workspace-scope.ts';
 import type { CommitBuilder, CommitOutcome, CommitRecordOptions } from './commit-builder.ts';
 import { copy, type TreeCopyOptions } from './copy.ts';
-import type { Content, ContentPieces, FileOptions } from './given-file.ts';
+import type { Content, ContentOpener, ContentPieces, FileOptions } from './given-file.ts';
 import type { DrayEvent, DrayOptions, StopOptions } from './library-context.ts';
 import {
   type CommitInfo,
@@ -84,6 +84,7 @@ export {
   type ConflictSide,
   type ConnectionFlags,
   type Content,
+  type ContentOpener,
   type ContentPieces,
   type CopyRequest,
   copy,

@@ -1,4 +1,5 @@
 /** A file that a program gives for a commit: checked at once, and read when its turn comes. */
+import { Readable } from 'node:stream';
 import { isDate, isUint8Array } from 'node:util/types';
 import { DrayError, type ErrorCode, quotedExcerpt, toDrayError } from '../../engine/api/error.ts';
 import { checkAborted, orAborted } from '../../engine/base/abort.ts';
@@ -10,10 +11,14 @@ export type ContentPieces = AsyncIterable<Uint8Array | string>;
 
 /**
  * The content of a file: bytes, text as UTF-8, a stream, or a function that opens a stream. A stream is read
- * once, and is stopped if the commit fails. A function is called when its turn comes, so that ten thousand of
- * them need few open files. It is called again in the rare case that the content is needed once more.
+ * once, for one file, and is stopped if the commit fails. A function is called when its turn comes, so that
+ * ten thousand of them need few open files. It is called again in the rare case that the content is needed
+ * once more.
  */
-export type Content = Uint8Array | string | ContentPieces | (() => ContentPieces);
+export type Content = Uint8Array | string | ContentPieces | ContentOpener;
+
+/** Opens a new stream at each call. */
+export type ContentOpener = () => ContentPieces | Promise<ContentPieces>;
 
 /** What a file is besides its content. */
 export interface FileOptions {
@@ -28,6 +33,9 @@ export interface FileOptions {
   /** Whether a workspace makes it executable. Default: no. */
   readonly executable?: boolean;
 }
+
+/** Streams that belong to a file. */
+const taken = new WeakSet<object>();
 
 export class GivenFile {
   readonly path: string;
@@ -49,13 +57,20 @@ export class GivenFile {
       throw this.#refuse('usage', 'the size is no number of bytes.');
     if (!isDate(modified) || Number.isNaN(modified.getTime()))
       throw this.#refuse('usage', 'the time is no valid date.');
-    // A stream that fails before its turn would end the process. Reading it fails again.
-    if (isStream(content) && 'on' in content && typeof content.on === 'function')
-      content.on('error', () => {});
+    if (isStream(content)) this.#take(content);
     this.modified = modified;
     this.executable = executable;
     this.#content = content;
     this.#sizeBytes = sizeBytes;
+  }
+
+  /** @throws DrayError `usage`: the rest of a stream would be stored as the whole */
+  #take(stream: ContentPieces): void {
+    if (taken.has(stream) || Readable.isDisturbed(stream as Readable))
+      throw this.#refuse('usage', 'its stream is read elsewhere. Give each file one of its own.');
+    taken.add(stream);
+    // A stream that fails before its turn would end the process. Reading it fails again.
+    if ('on' in stream && typeof stream.on === 'function') stream.on('error', () => {});
   }
 
   /** A stream that was opened cannot be read again. */
@@ -83,17 +98,19 @@ export class GivenFile {
     if (!this.#isEnded && isStream(this.#content)) stop(this.#content).catch(() => {});
   }
 
-  async *#piecesOf(
-    content: ContentPieces | (() => ContentPieces),
-    signal: AbortSignal,
-  ): AsyncGenerator<Uint8Array> {
+  async *#piecesOf(content: ContentPieces | ContentOpener, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let stream: ContentPieces | undefined;
     let iterator: AsyncIterator<Uint8Array | string> | undefined;
     let isAwaited = false;
     let isEnded = false;
     try {
       checkAborted(signal);
-      stream = typeof content === 'function' ? content() : content;
+      if (typeof content === 'function') {
+        const opened: unknown = await orAborted(Promise.resolve(content()), signal);
+        if (!isStream(opened)) throw this.#refuse('usage', 'its function opens no stream.');
+        this.#take(opened);
+        stream = opened;
+      } else stream = content;
       iterator = stream[Symbol.asyncIterator]();
       for (;;) {
         checkAborted(signal);

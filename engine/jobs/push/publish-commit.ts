@@ -134,18 +134,26 @@ export async function publishChanges(context: PublishContext, record: CommitReco
 }
 
 /**
- * A part without a base would become a branch of its own, on which all else counts as deleted. An empty
- * repository has nothing else.
+ * The commit of a part without a base would have that part alone. As a branch, or as a commit from which one
+ * is made, it would count all else as deleted. An empty repository has nothing else.
  * @throws `conflict`
  */
 export function refusePartAlone(
   { base, branch, link, session }: Pick<PublishContext, 'base' | 'branch' | 'link' | 'session'>,
   tip: StoredRef | undefined,
 ): void {
-  if (!session.state.scope || base.hash || tip || link.isEmpty) return;
-  const message = `There is no branch ${branch} on ${session.remoteName}, and this workspace holds a part that has nothing in common with it yet: a new branch would have that part alone.`;
-  throw new DrayError('conflict', message, {
-    data: { branch, reason: 'noBase' },
+  const { remoteName, state } = session;
+  if (!state.scope || base.hash || (!tip && link.isEmpty)) return;
+  const what = 'This workspace holds a part of a dataset, and has nothing in common yet with';
+  const data = { branch, reason: 'noBase' };
+  if (tip)
+    throw new DrayError('conflict', `${what} the branch ${branch} on ${remoteName}.`, {
+      data,
+      advice: 'Pull first, then push.',
+      command: 'dray pull',
+    });
+  throw new DrayError('conflict', `${what} ${remoteName}, which has no branch ${branch}.`, {
+    data,
     advice: 'Pull a branch that has the rest first: "dray pull BRANCH".',
     command: 'dray pull',
   });

@@ -100,9 +100,9 @@ export async function restoreBase(
 async function pushTo(session: Session, remote: OpenedRemote, request: PushRequest): Promise<PushSummary> {
   const prepared = await preparePush(session, remote, request);
   if (prepared.isUnchanged) return nothingToPush(prepared);
-  refusePartAlone(prepared, prepared.link.tip);
   if (!request.allowEmptied) refuseEmptied(session);
   if (await isOnBranch(prepared)) return nothingToPush(prepared);
+  refusePartAlone(prepared, prepared.link.tip);
 
   const forecast = request.dryRun === true ? createPushForecast(prepared.link) : undefined;
   const uploaded = await uploadFiles({ ...prepared, meter: remote.meter, forecast });

@@ -81,6 +81,19 @@ describe('A workspace that holds a part and has two remotes', () => {
     expect(await cloneWorkspace(testContext(sandbox.folder), copy)).toMatchObject({ changes: { added: 4 } });
   });
 
+  it('makes no commit of the part alone: it pulls before it pushes what is new', async () => {
+    await push(atBackup(whole), {});
+    sandbox.write('part/b/new', 'new');
+    const refused = { code: 'conflict', data: { reason: 'noBase', advice: 'Pull first, then push.' } };
+    await expect(push(atBackup(part), {})).rejects.toMatchObject(refused);
+    await pull(atBackup(part), {});
+    expect(await push(atBackup(part), {})).toMatchObject({ changes: { added: 1 } });
+    // Its commit, from which the branch is made, has the rest too.
+    await switchBranch(atBackup(part), { name: 'trial', create: true });
+    const copy = { url: sandbox.path('backup'), directory: 'copy', ref: 'trial' };
+    expect(await cloneWorkspace(testContext(sandbox.folder), copy)).toMatchObject({ changes: { added: 4 } });
+  });
+
   it('undoes nothing of one by an older file of the other', async () => {
     await push(atBackup(whole), {});
     await pull(atBackup(part), {});

@@ -21,6 +21,7 @@ const MIB = 1024 * 1024;
 const CLIENTS = 64;
 /** 300 MB. */
 const RSS_MIB_MAX = 286;
+const PASSWORD = { DRAY_PASSWORD: 'secret' };
 const FILE_BYTES = runBudget({ short: 24, long: 100 }) * MIB;
 
 let sandbox: Sandbox;
@@ -58,23 +59,25 @@ function readStart(port: number, path: string): Promise<IncomingMessage> {
 it(`takes at most ${RSS_MIB_MAX} MiB for ${CLIENTS} clients that read large files`, async () => {
   const lines = Buffer.from(Array.from({ length: 40_000 }, (_, at) => `${at},value ${at % 97}\n`).join(''));
   const contents = { 'noise.bin': noise(FILE_BYTES), 'text.csv': Buffer.alloc(FILE_BYTES, lines) };
-  const layouts = { chunks: {}, objects: { chunkAbove: 1024 * MIB } };
-  for (const [name, layout] of Object.entries(layouts)) {
+  const kinds = { chunks: {}, objects: { layout: { chunkAbove: 1024 * MIB } }, sealed: { encrypt: true } };
+  const names = Object.keys(kinds);
+  for (const [name, how] of Object.entries(kinds)) {
     for (const [file, content] of Object.entries(contents)) sandbox.write(`${name}/work/${file}`, content);
-    const work = testContext(sandbox.path(name, 'work'));
-    await initWorkspace(work, { remoteUrl: sandbox.path(name, 'store'), layout });
+    const work = testContext(sandbox.path(name, 'work'), { environment: PASSWORD });
+    await initWorkspace(work, { remoteUrl: sandbox.path(name, 'store'), ...how });
     await push(work, {});
   }
-  const repositories = Object.keys(layouts).map((name) => `${name}=${sandbox.path(name, 'store')}`);
+  const repositories = names.map((name) => `${name}=${sandbox.path(name, 'store')}`);
   await using gateway = await startDrayGateway({
     parameters: [...repositories, '--anonymous', '--cache-size', '64MiB'],
     home: sandbox.path('home'),
+    environment: PASSWORD,
   });
   const idleMib = rssMib(gateway.child.pid, 'VmRSS');
   await Promise.all(
     Array.from({ length: CLIENTS }, async (_, client) => {
-      const name = client % 2 === 0 ? 'chunks' : 'objects';
-      const file = client % 4 < 2 ? 'noise.bin' : 'text.csv';
+      const name = names[client % names.length]!;
+      const file = client % 2 === 0 ? 'noise.bin' : 'text.csv';
       const found = await download(gateway.port, `/${name}/main/${file}`);
       expect(found, `${name} ${file}`).toBe(hash('sha256', contents[file]));
     }),

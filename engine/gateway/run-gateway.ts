@@ -11,12 +11,11 @@ import { untilAborted } from '../base/abort.ts';
 import { Budget } from '../base/budget.ts';
 import { systemClock } from '../base/clock.ts';
 import { writeJsonFile } from '../base/json-file.ts';
-import { COMPRESSED_CONTENT_BYTES_MAX } from '../compression/zstd-blob.ts';
 import { certificateFor } from '../jobs/one-place/serve.ts';
 import { defaultRemote, findNamedRemote } from '../jobs/session/named-remote.ts';
 import { openRepositoryAt, parseGivenUrl } from '../jobs/session/opened-remote.ts';
 import { userCacheFolder, userConfigFolder } from '../jobs/session/user-remotes.ts';
-import { withBlockCache } from '../jobs/versions/block-cache.ts';
+import { type BlockMemory, createBlockMemory, withBlockCache } from '../jobs/versions/block-cache.ts';
 import { openBlockFile } from '../jobs/versions/block-file.ts';
 import { createDecodedContents } from '../jobs/versions/decoded-contents.ts';
 import {
@@ -34,20 +33,22 @@ import type { ObjectStore } from '../remotes/object-store.ts';
 import { defaultCloneFolder, formatRemoteUrl, isLoopback, type RemoteUrl } from '../remotes/remote-url.ts';
 import { readDescriptor } from '../repository/descriptor.ts';
 import { Bucket } from './bucket.ts';
+import { giveBackFreedMemory } from './freed-memory.ts';
 import { startGateway } from './gateway-server.ts';
 
 const CACHE_BYTES = 1024 * 1024 * 1024;
 const MIB = 1024 * 1024;
-/** Of a repository in a folder, whose objects the system has in its memory. */
-const FOLDER_MEMORY_BYTES = 8 * MIB;
+/** Blocks of all repositories. */
+const BLOCKS_BYTES = 16 * MIB;
 /** A quarter of the machine's memory is thought to hold files that were read. */
 const SYSTEM_SHARE = 4;
-/** Small, so that many clients at once take little memory, and large enough for one request a window. */
+/** Large enough for one request a window, and smaller while many clients are served. */
 const WINDOW_BYTES = MIB;
+const WINDOWS_BYTES = 16 * MIB;
 const WINDOWS_AHEAD = 8;
 const READS_AT_ONCE = 8;
-/** That of the largest content that is compressed. The others go to a file, or are decompressed again. */
-const DECODED_BYTES = COMPRESSED_CONTENT_BYTES_MAX;
+/** Of decompressed contents. The others go to a file, or are decompressed again. */
+const DECODED_BYTES = 32 * MIB;
 
 /**
  * Resolves when the signal fires.
@@ -58,6 +59,7 @@ export async function runGateway(context: JobContext, request: GatewayRequest): 
   checkOpenness(request, host);
   const named = namesOf(context, request.repositories);
   const tls = await certificateFor(context, { tls: request.tls ?? 'off' });
+  await giveBackFreedMemory();
   const upstream = new AsyncLocalStorage<{ count: number }>();
   let requests = 0;
   await using opened = new AsyncDisposableStack();
@@ -67,6 +69,8 @@ export async function runGateway(context: JobContext, request: GatewayRequest): 
   opened.defer(() => decoded?.close());
   const reading: Reading = {
     windowBytes: WINDOW_BYTES,
+    windowsBytes: WINDOWS_BYTES,
+    readers: { count: 0 },
     ahead: new Budget(WINDOWS_AHEAD),
     reads: new Budget(READS_AT_ONCE),
     contents: createDecodedContents({ bytesMax: DECODED_BYTES, file: decoded }),
@@ -80,8 +84,9 @@ export async function runGateway(context: JobContext, request: GatewayRequest): 
       return context.onCall?.(name, key) ?? (() => {});
     },
   };
+  const memory = createBlockMemory(BLOCKS_BYTES);
   for (const [name, url] of named) {
-    const store = await openStore(counting, url, cacheBytes);
+    const store = await openStore(counting, url, { cacheBytes, memory });
     opened.defer(() => store.close());
     buckets.set(name, new Bucket(name, createVersions(store, reading), () => systemClock.monotonicMs()));
   }
@@ -144,7 +149,11 @@ function checkOpenness({ isAnonymous, isInsecure, tls = 'off' }: GatewayRequest,
     });
 }
 
-async function openStore(context: JobContext, url: RemoteUrl, cacheBytes: number): Promise<ObjectStore> {
+async function openStore(
+  context: JobContext,
+  url: RemoteUrl,
+  { cacheBytes, memory }: { readonly cacheBytes: number; readonly memory: BlockMemory },
+): Promise<ObjectStore> {
   const { store } = await openRepositoryAt(context, url);
   try {
     const { signal } = context;
@@ -156,10 +165,10 @@ async function openStore(context: JobContext, url: RemoteUrl, cacheBytes: number
     if (url.kind === 'file' && !store.sealing)
       return withBlockCache(store, {
         file: openObjectFiles(url.path, totalmem() / SYSTEM_SHARE),
-        memoryBytes: FOLDER_MEMORY_BYTES,
+        memory,
       });
     const file = cacheBytes > 0 ? await openBlockFile(cacheFolder(context), cacheBytes) : undefined;
-    return withBlockCache(store, file ? { file } : {});
+    return withBlockCache(store, file ? { file, memory } : { memory });
   } catch (error) {
     await store.close();
     throw error;

@@ -48,6 +48,8 @@ afterEach(async () => {
 
 const reading = () => ({
   windowBytes: MIB,
+  windowsBytes: 16 * MIB,
+  readers: { count: 0 },
   ahead: new Budget(16),
   reads: new Budget(12),
   contents: createDecodedContents({ bytesMax: 64 * MIB }),

@@ -5,7 +5,7 @@ import type { ByteRange, ObjectStore } from '../../remotes/object-store.ts';
 import { hashOfText } from '../../repository/entries.fixture.ts';
 import { packKey } from '../../repository/keys.ts';
 import { createSandbox, type Sandbox } from '../session/job.fixture.ts';
-import { withBlockCache } from './block-cache.ts';
+import { createBlockMemory, withBlockCache } from './block-cache.ts';
 import { BLOCK_BYTES, openBlockFile } from './block-file.ts';
 
 const KEY = packKey(hashOfText('pack') as Parameters<typeof packKey>[0]);
@@ -40,7 +40,7 @@ async function expectRead(store: ObjectStore, start: number, end: number, isAgai
 
 describe('the cache of blocks', () => {
   it('reads neighbours by one request, and each block once, also for many at a time', async () => {
-    const store = withBlockCache(inner);
+    const store = withBlockCache(inner, { memory: createBlockMemory(32 * BLOCK_BYTES) });
     await Promise.all([expectRead(store, 10, 20), expectRead(store, 100, 5_000), expectRead(store, 0, 1)]);
     expect(reads).toEqual([{ start: 0, end: BLOCK_BYTES }]);
     await expectRead(store, BLOCK_BYTES - 10, 3 * BLOCK_BYTES + 10);
@@ -58,7 +58,7 @@ describe('the cache of blocks', () => {
   it('reads an object as a whole once, unless it is larger than a block', async () => {
     const file = await openBlockFile(sandbox.path('cache'), 100 * BLOCK_BYTES);
     // Room for one in memory: the others go to the file.
-    const store = withBlockCache(inner, { file, memoryBytes: BLOCK_BYTES });
+    const store = withBlockCache(inner, { file, memory: createBlockMemory(BLOCK_BYTES) });
     const keys = ['a', 'b', 'c'].map((name) => packKey(hashOfText(name) as Parameters<typeof packKey>[0]));
     const contents = keys.map((_, at) => CONTENT.subarray(at, at + BLOCK_BYTES - 100 * at));
     for (const [at, key] of keys.entries()) await inner.put(key, contents[at]!);
@@ -77,7 +77,7 @@ describe('the cache of blocks', () => {
   });
 
   it('asks the store again after damage, and after a failure', async () => {
-    const store = withBlockCache(inner);
+    const store = withBlockCache(inner, { memory: createBlockMemory(32 * BLOCK_BYTES) });
     damaged = true;
     await store.read(KEY, { range: { start: 0, end: 5 }, maxBytes: 5 });
     damaged = false;
@@ -94,13 +94,14 @@ describe('the cache of blocks', () => {
 
   it('stops waiting when the caller is gone, and keeps what was read for others', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const slow = withBlockCache({
+    const slowly: ObjectStore = {
       ...inner,
       read: async (key, options) => {
         await promise;
         return inner.read(key, options);
       },
-    });
+    };
+    const slow = withBlockCache(slowly, { memory: createBlockMemory(BLOCK_BYTES) });
     const leaving = new AbortController();
     const range = { start: 0, end: 5 };
     const gone = slow.read(KEY, { range, maxBytes: 5, signal: leaving.signal });
@@ -110,6 +111,30 @@ describe('the cache of blocks', () => {
     resolve();
     await stays;
     expect(reads.length).toBe(1);
+  });
+
+  it('shares its memory with those of other stores, and mixes up no blocks', async () => {
+    const other = createMemoryStore();
+    const content = CONTENT.map((byte) => byte ^ 1);
+    await other.put(KEY, content);
+    const memory = createBlockMemory(2 * BLOCK_BYTES);
+    const files = await Promise.all(
+      ['a', 'b'].map((name) => openBlockFile(sandbox.path(name), 100 * BLOCK_BYTES)),
+    );
+    const first = withBlockCache(inner, { file: files[0]!, memory });
+    const second = withBlockCache(other, { file: files[1]!, memory });
+    for (let turn = 0; turn < 3; turn += 1)
+      for (let at = 0; at < 5; at += 1) {
+        const range = { start: at * BLOCK_BYTES, end: at * BLOCK_BYTES + 10 };
+        await expectRead(first, range.start, range.end);
+        const read = await second.read(KEY, { range, maxBytes: 10 });
+        expect(Buffer.from(read!.bytes)).toEqual(Buffer.from(content.subarray(range.start, range.end)));
+        await Promise.all(files.map((file) => file.settled()));
+      }
+    expect(memory.calculatedSize).toBeLessThanOrEqual(2 * BLOCK_BYTES);
+    // Each evicted block went to the file of its own store.
+    expect(reads).toHaveLength(5);
+    await Promise.all([first.close(), second.close()]);
   });
 
   it('reads any part of a block from its file, at any byte and past its end', async () => {
@@ -134,7 +159,7 @@ describe('the cache of blocks', () => {
     const key = packKey(hashOfText('many blocks') as Parameters<typeof packKey>[0]);
     await inner.put(key, content);
     const file = await openBlockFile(sandbox.path('cache'), 100 * BLOCK_BYTES);
-    const store = withBlockCache(inner, { file, memoryBytes: 8 * BLOCK_BYTES });
+    const store = withBlockCache(inner, { file, memory: createBlockMemory(8 * BLOCK_BYTES) });
     const readAll = () =>
       Promise.all(
         Array.from({ length: blocks }, async (_, at) => {
@@ -154,7 +179,7 @@ describe('the cache of blocks', () => {
   it('keeps in its file what the memory has no room for, and leaves no file behind', async () => {
     const file = await openBlockFile(sandbox.path('cache'), 3 * BLOCK_BYTES);
     if (process.platform !== 'win32') expect(readdirSync(sandbox.path('cache'))).toEqual([]);
-    const store = withBlockCache(inner, { file, memoryBytes: BLOCK_BYTES });
+    const store = withBlockCache(inner, { file, memory: createBlockMemory(BLOCK_BYTES) });
     for (const at of [0, 1, 2]) {
       await expectRead(store, at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
       await file.settled();

@@ -20,19 +20,36 @@ const RUN_BLOCKS_MAX = 16;
 const SHARED_BLOCKS_MAX = 3;
 
 export interface BlockCacheOptions {
+  /** May be shared by several stores. */
+  readonly memory: BlockMemory;
   /** For what does not fit into the memory. Closed with the store. */
   readonly file?: BlockCacheFile;
-  readonly memoryBytes?: number;
 }
 
-const MEMORY_BYTES = 16 * 1024 * 1024;
+interface KeptBlock {
+  readonly block: CachedBlock;
+  /** Of the store that it belongs to. */
+  readonly file: BlockCacheFile | undefined;
+}
+
+/** Blocks in memory, by the number of their store and their id. */
+export type BlockMemory = LRUCache<string, KeptBlock>;
+
+export function createBlockMemory(bytesMax: number): BlockMemory {
+  return new LRUCache({
+    maxSize: bytesMax,
+    sizeCalculation: ({ block }) => Math.max(1, block.bytes.length),
+    dispose({ block, file }, numberedId, reason) {
+      if (reason === 'evict') file?.write(numberedId.slice(numberedId.indexOf(' ') + 1), block);
+    },
+  });
+}
+
+let stores = 0;
 
 /** The store; ranges of its packs and objects, and small objects as a whole, come from the cache. */
-export function withBlockCache(
-  store: ObjectStore,
-  { file, memoryBytes = MEMORY_BYTES }: BlockCacheOptions = {},
-): ObjectStore {
-  const cache = new BlockCache(store, file, memoryBytes);
+export function withBlockCache(store: ObjectStore, { file, memory }: BlockCacheOptions): ObjectStore {
+  const cache = new BlockCache(store, file, memory);
   return {
     ...store,
     read(key, options) {
@@ -52,20 +69,15 @@ type MaybeLater<T> = T | Promise<T>;
 class BlockCache {
   readonly #store: ObjectStore;
   readonly #file: BlockCacheFile | undefined;
-  readonly #memory: LRUCache<string, CachedBlock>;
+  readonly #memory: BlockMemory;
+  readonly #number = ++stores;
   /** Undefined: there is no such object. */
   readonly #running = new Map<string, Promise<CachedBlock | undefined>>();
 
-  constructor(store: ObjectStore, file: BlockCacheFile | undefined, memoryBytes: number) {
+  constructor(store: ObjectStore, file: BlockCacheFile | undefined, memory: BlockMemory) {
     this.#store = store;
     this.#file = file;
-    this.#memory = new LRUCache({
-      maxSize: memoryBytes,
-      sizeCalculation: ({ bytes }) => Math.max(1, bytes.length),
-      dispose: (block, id, reason) => {
-        if (reason === 'evict') file?.write(id, block);
-      },
-    });
+    this.#memory = memory;
   }
 
   async read(
@@ -118,7 +130,7 @@ class BlockCache {
     const id = idOf(key, 'whole');
     if (isAgain) this.#forget(id);
     const known =
-      this.#memory.get(id) ??
+      this.#memory.get(this.#numbered(id))?.block ??
       this.#running.get(id) ??
       (this.#file?.has(id) ? this.#file.read(id, { start: 0, end: BLOCK_BYTES }) : undefined);
     const found = await orAborted(Promise.resolve(known), signal);
@@ -135,12 +147,16 @@ class BlockCache {
     );
   }
 
+  #numbered(id: string): string {
+    return `${this.#number} ${id}`;
+  }
+
   #has(id: string): boolean {
-    return this.#memory.has(id) || this.#running.has(id) || (this.#file?.has(id) ?? false);
+    return this.#memory.has(this.#numbered(id)) || this.#running.has(id) || (this.#file?.has(id) ?? false);
   }
 
   #forget(id: string): void {
-    this.#memory.delete(id);
+    this.#memory.delete(this.#numbered(id));
     this.#file?.delete(id);
   }
 
@@ -152,8 +168,8 @@ class BlockCache {
     into: Uint8Array | undefined,
   ): MaybeLater<CachedBlock | undefined> {
     const id = idOf(key, at);
-    const kept = this.#memory.get(id);
-    if (kept) return partOf(kept, part);
+    const kept = this.#memory.get(this.#numbered(id));
+    if (kept) return partOf(kept.block, part);
     const running = this.#running.get(id);
     if (running) return cut(running, part);
     if (!this.#file?.has(id)) return undefined;
@@ -166,7 +182,11 @@ class BlockCache {
   #fetch(key: RemoteKey, from: number, to: number): readonly Promise<CachedBlock | undefined>[] {
     const range = { start: from * BLOCK_BYTES, end: to * BLOCK_BYTES };
     // Without a signal: others may wait for the same blocks.
-    const reading = this.#store.read(key, { range, maxBytes: range.end - range.start });
+    const maxBytes = range.end - range.start;
+    const storedBytes = this.#store.sealing?.readBytesMax(maxBytes);
+    // What is opened in the memory in which it came leaves none to be collected.
+    const into = storedBytes === undefined ? {} : { into: new Uint8Array(storedBytes) };
+    const reading = this.#store.read(key, { range, maxBytes, ...into });
     return Array.from({ length: to - from }, (_, at) => {
       const block = reading.then((read) => read && blockOf(read, at * BLOCK_BYTES, to - from));
       return this.#run(idOf(key, from + at), block);
@@ -176,7 +196,8 @@ class BlockCache {
   #run(id: string, reading: Promise<CachedBlock | undefined>): Promise<CachedBlock | undefined> {
     const running = reading
       .then((block) => {
-        if (block && block.bytes.length <= BLOCK_BYTES) this.#memory.set(id, block);
+        if (block && block.bytes.length <= BLOCK_BYTES)
+          this.#memory.set(this.#numbered(id), { block, file: this.#file });
         return block;
       })
       .finally(() => this.#running.delete(id));

@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { orAborted } from '../../base/abort.ts';
 import { Budget } from '../../base/budget.ts';
+import { COMPRESSED_CONTENT_BYTES_MAX } from '../../compression/zstd-blob.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import type { CallOptions, RemoteKey } from '../../remotes/object-store.ts';
 import { BLOCK_BYTES, type BlockCacheFile, type BlockPart } from './block-file.ts';
@@ -28,7 +29,7 @@ interface DecodedBlob {
 }
 
 export interface DecodedContentsOptions {
-  /** Of what is kept in memory and what is being read together. One that is larger passes alone. */
+  /** Of what is kept in memory and what is being read together. One that is larger is there alone. */
   readonly bytesMax: number;
   /** The caller closes it. */
   readonly file?: BlockCacheFile | undefined;
@@ -50,7 +51,7 @@ export function createDecodedContents({ bytesMax, file }: DecodedContentsOptions
   const evictions = new Budget(1);
   const running = new Map<BlobHash, Promise<Decoded>>();
   const cache = new LRUCache<BlobHash, Decoded>({
-    maxSize: bytesMax,
+    maxSize: Math.max(bytesMax, COMPRESSED_CONTENT_BYTES_MAX),
     sizeCalculation: ({ content }) => Math.max(1, content.length),
   });
   const makeRoom = async () => {

@@ -15,7 +15,7 @@ import type { ByteRange, ObjectStore } from '../../remotes/object-store.ts';
 import { hashOfText } from '../../repository/entries.fixture.ts';
 import { packKey } from '../../repository/keys.ts';
 import { createSandbox, type Sandbox } from '../session/job.fixture.ts';
-import { withBlockCache } from './block-cache.ts';
+import { createBlockMemory, withBlockCache } from './block-cache.ts';
 import { BLOCK_BYTES, type BlockCacheFile } from './block-file.ts';
 import { openObjectFiles } from './object-files.ts';
 
@@ -43,7 +43,7 @@ beforeEach(async () => {
   };
   file = openObjectFiles(sandbox.path('store'), 100 * BLOCK_BYTES);
   // Room for one block in memory.
-  store = withBlockCache(counted, { file, memoryBytes: BLOCK_BYTES });
+  store = withBlockCache(counted, { file, memory: createBlockMemory(BLOCK_BYTES) });
 });
 afterEach(async () => {
   vi.useRealTimers();

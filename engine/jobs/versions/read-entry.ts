@@ -54,6 +54,10 @@ export interface EntryRange {
 export interface Reading {
   /** The most bytes of one read of plain content. */
   readonly windowBytes: number;
+  /** The most bytes of one read of each file together, as long as `WINDOW_BYTES_MIN` for each is less. */
+  readonly windowsBytes: number;
+  /** The files that are being read. */
+  readonly readers: { count: number };
   /** Windows in memory ahead of the one that is awaited. They take turns with those of other readers. */
   readonly ahead: Budget;
   /** Windows that are being read. A read takes several times the memory of its window. */
@@ -69,6 +73,7 @@ export interface Reading {
 const DOUBTFUL_MAX = 1_000;
 
 const WINDOW_BYTES = 8 * 1024 * 1024;
+const WINDOW_BYTES_MIN = 256 * 1024;
 const AHEAD_MAX = 4;
 
 /**
@@ -83,13 +88,15 @@ export async function* readEntryBytes(
 ): AsyncGenerator<Uint8Array> {
   const how: Reading = {
     windowBytes: reading?.windowBytes ?? WINDOW_BYTES,
+    windowsBytes: reading?.windowsBytes ?? WINDOW_BYTES,
+    readers: reading?.readers ?? { count: 0 },
     ahead: reading?.ahead ?? new Budget(1),
     reads: reading?.reads ?? new Budget(AHEAD_MAX),
     contents: reading?.contents ?? createDecodedContents({ bytesMax: COMPRESSED_CONTENT_BYTES_MAX }),
     doubtful: reading?.doubtful ?? new Set(),
   };
-  const { ahead } = how;
-  const windows = windowsOf(entry, start, end, how.windowBytes);
+  const { ahead, readers } = how;
+  const windows = windowsOf(entry, start, end, () => windowBytesOf(how));
   // One window needs no signal of its own, which would cost a small file a tenth of its time.
   let stop: AbortController | undefined;
   let call: CallOptions = { signal };
@@ -102,6 +109,7 @@ export async function* readEntryBytes(
     queue.push({ window, bytes, isAhead });
   };
   let hasher: Hash | undefined;
+  readers.count += 1;
   try {
     for (let next = windows.next(); ; ) {
       if (queue.length === 0) {
@@ -132,6 +140,7 @@ export async function* readEntryBytes(
       yield bytes;
     }
   } finally {
+    readers.count -= 1;
     // An abort makes an error with a stack, so none where nothing is read.
     if (queue.length > 0) stop?.abort();
     for (const { isAhead } of queue) if (isAhead) ahead.giveBack(1);
@@ -173,15 +182,24 @@ interface Window {
   readonly isHashed: boolean;
 }
 
-function* windowsOf(entry: FileEntry, start: number, end: number, windowBytes: number): Generator<Window> {
+function windowBytesOf({ readers, windowBytes, windowsBytes }: Reading): number {
+  return Math.min(windowBytes, Math.max(WINDOW_BYTES_MIN, Math.floor(windowsBytes / readers.count)));
+}
+
+function* windowsOf(
+  entry: FileEntry,
+  start: number,
+  end: number,
+  windowBytes: () => number,
+): Generator<Window> {
   let before = 0;
   for (const piece of piecesOf(entry)) {
     const low = Math.max(0, start - before);
     const high = Math.min(piece.sizeBytes, end - before);
     before += piece.sizeBytes;
     const isWhole = low === 0 && high === piece.sizeBytes;
-    for (let from = low; from < high; from += windowBytes) {
-      const to = Math.min(high, from + windowBytes);
+    for (let from = low, to = low; from < high; from = to) {
+      to = Math.min(high, from + windowBytes());
       yield { piece, from, to, isHashed: isWhole && to - from < piece.sizeBytes };
     }
   }

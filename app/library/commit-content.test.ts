@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -197,6 +198,21 @@ describe('a failure', () => {
     // The lock of the first is gone.
     await commit().put('later', '').publish();
     expect(await paths()).toEqual(['later']);
+  });
+
+  it('also stops a stream that a function opens too late', async () => {
+    const stopping = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<Readable>();
+    const opening = () => {
+      stopping.abort();
+      return promise;
+    };
+    const publishing = commit().put('late', opening).publish({ signal: stopping.signal });
+    await expect(publishing).rejects.toMatchObject({ code: 'aborted' });
+    const late = Readable.from(['late']);
+    const closed = once(late, 'close');
+    resolve(late);
+    await closed;
   });
 
   it('names what is wrong with an argument', () => {

@@ -106,7 +106,10 @@ export class GivenFile {
     try {
       checkAborted(signal);
       if (typeof content === 'function') {
-        const opened: unknown = await orAborted(Promise.resolve(content()), signal);
+        const opening: Promise<unknown> = Promise.resolve(content());
+        // One that comes after the end is not read.
+        opening.then((late) => (signal.aborted && isStream(late) ? stop(late) : undefined)).catch(() => {});
+        const opened = await orAborted(opening, signal);
         if (!isStream(opened)) throw this.#refuse('usage', 'its function opens no stream.');
         this.#take(opened);
         stream = opened;

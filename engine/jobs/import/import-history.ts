@@ -40,7 +40,8 @@ export interface EarlierCommit {
 }
 
 export interface ImportHistory {
-  earlier(id: string): EarlierCommit | undefined;
+  /** All of a state: one that was imported alone, and one that was imported with its history. */
+  earlier(id: string): readonly EarlierCommit[];
   /** The same, by the commit. */
   isEarlier(hash: CommitHash): EarlierCommit | undefined;
   entriesOf(hash: CommitHash): Promise<readonly Entry[]>;
@@ -130,7 +131,7 @@ export async function openImportHistory(
     return { entries, hash, manifest: commit.manifest };
   };
   return {
-    earlier: (id) => byId.get(id),
+    earlier: (id) => byId.get(id) ?? [],
     isEarlier: (hash) => byHash.get(hash),
     entriesOf,
     async isSame(hash, files) {
@@ -181,7 +182,7 @@ function isSameFile(entry: Entry, { executable, hash, path }: ImportedFile): boo
 
 /** One request for each commit of the repository. */
 async function findEarlier(repository: RepositoryWriter, trailer: StateTrailer) {
-  const byId = new Map<string, EarlierCommit>();
+  const byId = new Map<string, EarlierCommit[]>();
   const byHash = new Map<CommitHash, EarlierCommit>();
   const seen = new Set<CommitHash>();
   for (const ref of repository.refs) {
@@ -195,7 +196,7 @@ async function findEarlier(repository: RepositoryWriter, trailer: StateTrailer) 
       const leftOut = id === undefined ? undefined : leftOutOf(message);
       const earlier = { hash, parents, ref: ref.name, leftOut };
       byHash.set(hash, earlier);
-      if (id !== undefined && !byId.has(id)) byId.set(id, earlier);
+      if (id !== undefined) byId.set(id, [...(byId.get(id) ?? []), earlier]);
     }
   }
   return { byHash, byId };

@@ -24,6 +24,8 @@ export interface ImportPlan {
   readonly refs: readonly { readonly name: string; readonly step: string }[];
   /** A single state, which is put on top of what an earlier import left. */
   readonly isAlone: boolean;
+  /** All states of the history: a commit has its parents. */
+  readonly isWhole: boolean;
 }
 
 const DEFAULT_BRANCH = 'main';
@@ -68,7 +70,12 @@ function planFolder(context: JobContext, root: string): ImportPlan {
     message: 'Import from DVC',
     readTree: async () => readFolderTree(root),
   };
-  return { steps: [step], refs: [{ name: `heads/${DEFAULT_BRANCH}`, step: step.id }], isAlone: true };
+  return {
+    steps: [step],
+    refs: [{ name: `heads/${DEFAULT_BRANCH}`, step: step.id }],
+    isAlone: true,
+    isWhole: false,
+  };
 }
 
 async function planRevision(git: GitRepository, rev: string): Promise<ImportPlan> {
@@ -82,7 +89,7 @@ async function planRevision(git: GitRepository, rev: string): Promise<ImportPlan
     rev === 'HEAD' ? ((await git.currentBranch()) ?? DEFAULT_BRANCH) : `dvc-${id.slice(0, 12)}`;
   const name = named ? `${named.kind}/${named.name}` : `heads/${await ofHead()}`;
   const step = { ...toStep(git, commit!), parents: [] };
-  return { steps: [step], refs: [{ name, step: id }], isAlone: true };
+  return { steps: [step], refs: [{ name, step: id }], isAlone: true, isWhole: false };
 }
 
 async function planHistory(
@@ -105,6 +112,7 @@ async function planHistory(
     }),
     refs: refs.map(({ commit, kind, name }) => ({ name: `${kind}/${name}`, step: commit })),
     isAlone: false,
+    isWhole: !isTagsOnly,
   };
 }
 

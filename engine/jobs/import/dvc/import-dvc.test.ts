@@ -345,6 +345,25 @@ describe('an import of a DVC project', () => {
     await expect(run({ rev: 'nowhere' })).rejects.toMatchObject({ code: 'notFound' });
   });
 
+  it('does not take a commit without its history for one of the whole history', async () => {
+    for (const number of [1, 2, 3]) {
+      project.write('a.dvc', dvcFile('a', project.store(`a${number}`)));
+      project.commit(`Number ${number}`);
+      if (number !== 2) project.git('tag', `v${number}`);
+    }
+    await run({ rev: 'HEAD' });
+    await run({ allTags: true, to: 'tagged' });
+    for (const to of ['repository', 'tagged'])
+      await expect(run({ allCommits: true, to })).rejects.toMatchObject({ code: 'conflict' });
+    expect(await history()).toHaveLength(1);
+    await run({ allCommits: true, to: 'whole' });
+    const second = project.git('rev-parse', 'HEAD~1').trim();
+    expect(await run({ rev: second, to: 'whole' })).toMatchObject({ commits: 1, refs: 1 });
+    project.write('a.dvc', dvcFile('a', project.store('a4')));
+    project.commit('Number 4');
+    expect(await run({ allCommits: true, to: 'whole' })).toMatchObject({ commits: 1, refs: 1 });
+  });
+
   it('imports a folder without git, and later what has changed there', async () => {
     rmSync(join(project.root, '.git'), { recursive: true });
     project.write('a.dvc', dvcFile('a', project.store('a1')));

@@ -20,6 +20,7 @@
  */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../../api/error.ts';
 import type { ImportDvcRequest, ImportSummary } from '../../../api/jobs/imports.ts';
 import type { JobContext } from '../../../api/jobs/jobs.ts';
@@ -140,10 +141,7 @@ class DvcImport {
   *#earlierCommits(): Generator<EarlierCommit> {
     const { history, plan } = this.#run;
     if (plan.isAlone) return;
-    for (const { id, readTree } of plan.steps) {
-      const earlier = readTree && history.earlier(id);
-      if (earlier) yield earlier;
-    }
+    for (const { id, readTree } of plan.steps) if (readTree) yield* history.earlier(id);
   }
 
   /** The fingerprints of earlier states that a new one follows, which then may be the same state. */
@@ -151,7 +149,7 @@ class DvcImport {
     const { history, plan } = this.#run;
     const kept = new Map<string, string>();
     if (plan.isAlone) return kept;
-    const isEarlier = ({ id, readTree }: ImportStep) => readTree && history.earlier(id) !== undefined;
+    const isEarlier = ({ id, readTree }: ImportStep) => readTree && history.earlier(id).length > 0;
     const followed = new Set(plan.steps.filter((step) => !isEarlier(step)).flatMap(({ parents }) => parents));
     for (const step of plan.steps)
       if (isEarlier(step) && followed.has(step.id))
@@ -165,7 +163,7 @@ class DvcImport {
     const { context, history, plan } = this.#run;
     checkAborted(context.signal);
     this.#states += 1;
-    if (!plan.isAlone && history.earlier(id)) return;
+    if (!plan.isAlone && history.earlier(id).length > 0) return;
     const tree = await readTree();
     const fingerprint = treeFingerprint(tree);
     if (isLikeParent(step, fingerprint, kept)) {
@@ -182,13 +180,13 @@ class DvcImport {
 
   /** Commits for all steps, parents first. */
   async #writeHistory(): Promise<void> {
-    const { context, history, plan } = this.#run;
+    const { context, plan } = this.#run;
     this.#mapped = new Map();
     const fingerprints = await this.#keptFingerprints();
     for (const step of plan.steps) {
       checkAborted(context.signal);
       const parents = [...new Set(step.parents.flatMap((parent) => this.#mapped.get(parent) ?? []))];
-      const earlier = step.readTree && history.earlier(step.id);
+      const earlier = step.readTree && this.#earlierOf(step.id, parents);
       if (!step.readTree || earlier) {
         this.#mapped.set(step.id, earlier ? [earlier.hash] : parents);
         continue;
@@ -200,6 +198,20 @@ class DvcImport {
         this.#mapped.set(step.id, parents);
       else this.#mapped.set(step.id, await this.#writeStep(step, parents));
     }
+  }
+
+  /** @throws `conflict` if only a commit with other parents is there, whose history would end with it */
+  #earlierOf(id: string, parents: readonly CommitHash[]): EarlierCommit | undefined {
+    const { history, plan } = this.#run;
+    const found = history.earlier(id);
+    const named = parents.slice(0, PARENTS_MAX);
+    const same = found.find((commit) => isDeepStrictEqual(commit.parents, named));
+    if (same || found.length === 0 || !plan.isWhole) return same ?? found[0];
+    const message = `The repository has the revision ${id.slice(0, 12)} without its history, from an import of less.`;
+    throw new DrayError('conflict', message, {
+      data: { ref: found[0]!.ref, revision: id },
+      advice: 'Import all commits to another URL.',
+    });
   }
 
   async #writeStep(step: ImportStep, parents: readonly CommitHash[]): Promise<readonly CommitHash[]> {

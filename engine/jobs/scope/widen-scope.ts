@@ -77,7 +77,7 @@ function knowingOneRemote({ context, remoteName, state }: Session): WorkspaceSta
   context.emit({
     type: 'warning',
     warning: 'comparesAnew',
-    message: `This workspace holds more now, as ${remoteName} has it. The next push to or pull from ${names} compares the files anew.`,
+    message: `This workspace holds more now, as ${remoteName} has it. Pull from ${names} before you push there: the files are compared anew.`,
   });
   return {
     ...state,

@@ -2,11 +2,12 @@
  * `POST /drop?place=...&path=...`: streams a file that was dropped on the window to its destination. Nothing
  * holds the whole file. A file inside a repository needs the repository's name as typed, in `confirmed`.
  */
-import { mkdir } from 'node:fs/promises';
+
 import type { IncomingMessage } from 'node:http';
 import { dirname } from 'node:path';
 import { DrayError } from '../../engine/api/error.ts';
 import type { JobContext } from '../../engine/api/jobs/jobs.ts';
+import { makeFolders } from '../../engine/base/make-folders.ts';
 import { placeBelow } from '../../engine/jobs/places/place-below.ts';
 import { checkEntryPath } from '../../engine/model/safe-path.ts';
 import type { DropContext } from './drop-context.ts';
@@ -58,14 +59,14 @@ export async function dropFile(
       ...(context.repositories && { cache: context.repositories() }),
     },
   );
-  if (target.kind === 'local') await makeFolder(dirname(target.path));
+  if (target.kind === 'local') makeFolder(dirname(target.path));
   const { bytes } = await copyTree(job, { source: { place: '-' }, destination });
   return { bytes };
 }
 
-async function makeFolder(folder: string): Promise<void> {
+function makeFolder(folder: string): void {
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolders(folder);
   } catch (cause) {
     throw new DrayError('io', `The folder ${folder} cannot be created.`, { data: { folder }, cause });
   }

@@ -1,10 +1,12 @@
 /** The workspaces that this user knows, and the ways to add one. */
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { FolderListing, WorkspaceCard } from '../api/host/home.ts';
 import type { TransferOrder } from '../api/host/transfers.ts';
+import { makeFolders } from '../base/make-folders.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
 import { DRAY_FOLDER, requireWorkspace } from '../workspace/workspace-folder.ts';
 import type { HostState } from './host-state.ts';
@@ -41,7 +43,7 @@ export const HOME: HandlersOf<'home'> = {
         data: { path: root },
       });
     const { initWorkspace } = await import('../jobs/remotes/init.ts');
-    mkdirSync(root, { recursive: true });
+    makeFolders(root);
     const context = jobContextOf(call, resolve(root));
     const { recoveryKey, workspace } = await (password === undefined
       ? initWorkspace(context, { remoteUrl })

@@ -5,6 +5,7 @@
  * commit; `.dray/index.db` the index (a cache); `.dray/tmp/` unfinished files; `.dray/lock` the process that
  * works here. No secret is ever written there. Both JSON files are replaced atomically.
  */
+
 import {
   accessSync,
   closeSync,
@@ -23,6 +24,7 @@ import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import { readOpenFile } from '../base/json-file.ts';
+import { makeFolders } from '../base/make-folders.ts';
 import { writeError } from '../files/write/write-error.ts';
 import { type AllowsFolder, checkFileOwner, checkOwner } from './folder-owner.ts';
 
@@ -204,7 +206,7 @@ export function createWorkspace(
 /** @param mode The mode of each created folder; default: the system's. @throws `io`, `diskFull` */
 export function makeFolder(path: string, mode?: number): void {
   try {
-    mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
+    makeFolders(path, mode);
   } catch (error) {
     throw writeError(refusalAbove(path) ?? error, path);
   }

@@ -9,19 +9,12 @@
  * end (`base/held-folders.ts`): nothing is swept or written through a link. A folder of another user is not
  * used.
  */
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+
+import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { createHeldFolders, type HeldFolder, type HeldFolders } from '../../base/held-folders.ts';
+import { makeFolders } from '../../base/make-folders.ts';
 import { TEMPORARY_FOLDER_NAME } from '../../model/unfinished-name.ts';
 import { sweepTemporaryFolder, temporaryPrefix } from '../write/temporary-names.ts';
 import { sweepUnfinishedFiles } from '../write/unfinished-files.ts';
@@ -115,7 +108,7 @@ export function openTemporaryFolder(
  * because the user named that path.
  */
 function holdOwn(path: string, parent: HeldFolders | undefined): HeldFolder {
-  if (!parent) mkdirSync(dirname(path), { recursive: true });
+  if (!parent) makeFolders(dirname(path));
   return parentOf(path, parent).holdSync(basename(path), { onMake: () => {} });
 }
 
@@ -165,7 +158,7 @@ const HOLD_TRIES_MAX = 100;
 
 function makeFolder(folder: string): void {
   attemptWrite(folder, () => {
-    mkdirSync(folder, { recursive: true });
+    makeFolders(folder);
     sweep(folder, systemClock.nowMs());
   });
 }

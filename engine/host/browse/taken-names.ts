@@ -13,9 +13,15 @@ const LISTED_MAX = 1_000;
 const ASKED_AT_ONCE = 16;
 const NAMED_MAX = 500;
 
-/** Compares names as the file system does, which may ignore case. */
+/** Compares names as the file system does, which may ignore case. @throws `io`, if the place is no folder */
 export function takenHere({ path }: LocalPlace, names: readonly string[]): string[] {
-  return names.filter((name) => lstatSync(join(path, name), { throwIfNoEntry: false }) !== undefined);
+  try {
+    return names.filter((name) => lstatSync(join(path, name), { throwIfNoEntry: false }) !== undefined);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const why = code === 'ENOTDIR' ? 'is not a folder.' : `cannot be read: ${message}`;
+    throw new DrayError('io', `${path} ${why}`, { data: { path }, cause });
+  }
 }
 
 /**

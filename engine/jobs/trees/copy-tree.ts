@@ -5,6 +5,7 @@
  * and equal items are remembered, so that the next run needs no closer comparison of them. `sync` deletes
  * last, and only after success.
  */
+
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,6 +14,7 @@ import type { LookupExplanation } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { CopyRequest, SyncRequest, TransferSummary } from '../../api/jobs/trees.ts';
 import { systemClock } from '../../base/clock.ts';
+import { makeFolders } from '../../base/make-folders.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import { findUnsyncedMarks, removeUnsyncedMarks, type UnsyncedMark } from '../../files/disk/unsynced-mark.ts';
 import { newFolderMode } from '../../files/scan/local-place.ts';
@@ -345,8 +347,8 @@ function asRefused(error: unknown): { readonly error: DrayError } {
 function makeRoot({ folders, root }: LocalSide, source: TreeSide): boolean {
   try {
     const mode = folders && source.kind === 'local' ? newFolderMode(`${source.root}/`) : undefined;
-    if (mode === undefined || existsSync(root)) return mkdirSync(root, { recursive: true }) !== undefined;
-    mkdirSync(dirname(root), { recursive: true });
+    if (mode === undefined || existsSync(root)) return makeFolders(root);
+    makeFolders(dirname(root));
     mkdirSync(root, { mode });
     return true;
   } catch (error) {

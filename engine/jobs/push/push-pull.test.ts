@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { pull } from '../pull/pull.ts';
@@ -190,6 +190,30 @@ describe('a pull', () => {
       data: { paths: ['link/c', 'secret/a/b'] },
     });
     expect(describeTree(copy)).toEqual(before);
+  });
+
+  it('makes no empty folder where an ignored file or link is, and one where a file was', async () => {
+    const root = await startWorkspace();
+    sandbox.write('work/a', 'one');
+    sandbox.write('work/was', 'a file');
+    await push(testContext(root), {});
+    const { root: copy } = await clone('copy');
+    sandbox.write('copy/.drayignore', 'secret\nlink\n');
+    sandbox.write('copy/secret', 'only here');
+    symlinkSync(sandbox.path('elsewhere', '.'), sandbox.path('copy/link'));
+    const before = describeTree(copy);
+    rmSync(sandbox.path('work/was'));
+    for (const folder of ['secret', 'link', 'was']) mkdirSync(sandbox.path('work', folder));
+    await push(testContext(root), {});
+    await expect(pull(testContext(copy), {})).rejects.toMatchObject({
+      code: 'conflict',
+      data: { paths: ['link/', 'secret/'] },
+    });
+    expect(describeTree(copy)).toEqual(before);
+    for (const path of ['copy/secret', 'copy/link']) rmSync(sandbox.path(path));
+    expect(await pull(testContext(copy), {})).toMatchObject({ result: 'pulled', failed: 0 });
+    for (const folder of ['secret', 'link', 'was'])
+      expect(readdirSync(sandbox.path('copy', folder))).toEqual([]);
   });
 
   it('resumes after a kill between emptying a folder and writing a file in its place', async () => {

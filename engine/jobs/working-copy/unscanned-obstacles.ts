@@ -106,7 +106,8 @@ function createBlockers(root: string) {
     return blocker;
   };
   return {
-    /** The topmost part of the path that exists and is not a folder. */
-    above: (path: string): string | undefined => at(posix.dirname(path)),
+    /** The topmost part of the path that exists and is not a folder; an empty folder's path is such a part. */
+    above: (path: string): string | undefined =>
+      at(path.endsWith('/') ? path.slice(0, -1) : posix.dirname(path)),
   };
 }

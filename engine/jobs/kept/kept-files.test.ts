@@ -108,6 +108,15 @@ describe('a pull that takes theirs', () => {
     expect(readlinkSync(join(files, 'link'))).toBe('a.txt');
     expect(readFileSync(join(files, 'becomes/x'), 'utf8')).toBe('mine below');
     expect(text('becomes')).toBe('theirs is a file');
+    // Its place is below a file now.
+    const listed = await listKept(testContext(here));
+    expect(listed.runs[0]?.paths.toSorted()).toEqual(['becomes/x', 'link']);
+    const back = testContext(here);
+    expect(await putBackKept(back, { id: kept!.id })).toMatchObject({ restored: 1, failed: 1 });
+    expect(eventsOf(back, 'fileFailed').map(({ path }) => path)).toEqual(['becomes/x']);
+    rmSync(join(here, 'becomes'));
+    expect(await putBackKept(testContext(here), { id: kept!.id })).toMatchObject({ restored: 1, failed: 0 });
+    expect(text('becomes/x')).toBe('mine below');
   });
 
   it('keeps nothing when it overwrites only committed files', async () => {

@@ -1,5 +1,5 @@
 /** `dray kept`: lists, restores and removes the local files that pulls and restores overwrote. */
-import { lstatSync, renameSync, rmdirSync } from 'node:fs';
+import { renameSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DrayError, toErrorRecord } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
@@ -10,7 +10,7 @@ import { requireWorkspace, type WorkspaceFolder } from '../../workspace/workspac
 import { openSession } from '../session/open-workspace.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 import { filesOfRun, KEPT_DAYS, type KeptRunFolder, listRuns, removeRun, wordsOfRun } from './kept-folder.ts';
-import { openLocalKeeper } from './local-keeper.ts';
+import { openLocalKeeper, statIfThere } from './local-keeper.ts';
 import { renameAgain } from './undo-renames.ts';
 
 const RUNS_LISTED_MAX = 1_000;
@@ -35,8 +35,8 @@ function describeRun({ root }: WorkspaceFolder, run: KeptRunFolder): KeptRun {
   let files = 0;
   let bytes = 0;
   for (const path of filesOfRun(run)) {
-    const stat = lstatSync(join(run.files, path), { bigint: true, throwIfNoEntry: false });
-    const live = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
+    const stat = statIfThere(join(run.files, path));
+    const live = statIfThere(join(root, path));
     // The same file under both names: the run was killed before it replaced the file.
     if (!stat || (live?.ino === stat.ino && live.dev === stat.dev)) continue;
     files += 1;

@@ -184,7 +184,7 @@ function identityOf(absolute: string): { readonly id: string; readonly bytes: nu
 }
 
 /** Undefined if the path does not exist, also below a file. */
-function statIfThere(absolute: string): BigIntStats | undefined {
+export function statIfThere(absolute: string): BigIntStats | undefined {
   try {
     return lstatSync(absolute, { bigint: true, throwIfNoEntry: false });
   } catch (error) {

@@ -3,7 +3,7 @@
  * never over another file, so a kill leaves it under one of the names or both. The run in the bin notes the
  * renames before the first of them, so that Undo knows them.
  */
-import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { toErrorRecord } from '../../api/error.ts';
@@ -13,7 +13,7 @@ import { RENAMES_MAX } from '../../model/diff.ts';
 import { checkEntryPath } from '../../model/safe-path.ts';
 import type { Session } from '../session/open-workspace.ts';
 import type { KeptRunFolder } from './kept-folder.ts';
-import { checkParents, giveName } from './local-keeper.ts';
+import { checkParents, giveName, statIfThere } from './local-keeper.ts';
 
 const PATH = v.pipe(
   v.string(),
@@ -58,7 +58,7 @@ export function renameAgain(
   for (const { fromPath, toPath } of readNote(run)) {
     try {
       // A kill came before this rename was taken back, so there is nothing to undo.
-      if (!lstatSync(join(root, fromPath), { throwIfNoEntry: false })) continue;
+      if (!statIfThere(join(root, fromPath))) continue;
       moveInside(root, { from: fromPath, to: toPath });
       renamed += 1;
     } catch (error) {

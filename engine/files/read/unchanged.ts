@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
 
 /** The facts that must agree between two stats of a file with unchanged content. */
@@ -9,9 +9,18 @@ export interface ContentStat {
   readonly inode: number;
 }
 
+/** Undefined also if something else took the place of a folder above. */
+function lstatNow(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
 /** @throws `io` with reason `changedWhileRead` when the file has changed since `seen`. */
 export function checkFileUnchanged(path: string, name: string, seen: ContentStat): void {
-  const now = lstatSync(path, { throwIfNoEntry: false });
+  const now = lstatNow(path);
   if (
     now?.isFile() &&
     now.size === seen.sizeBytes &&

@@ -106,7 +106,7 @@ function createBlockers(root: string) {
     return blocker;
   };
   return {
-    /** The topmost part of the path that exists and is not a folder; an empty folder's path is such a part. */
+    /** The topmost part of the path that is no folder. All of an empty folder's path is meant. */
     above: (path: string): string | undefined =>
       at(path.endsWith('/') ? path.slice(0, -1) : posix.dirname(path)),
   };

@@ -6,6 +6,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { DrayError } from '../../engine/api/error.ts';
+import type { FleetJobState } from '../../engine/api/host/fleet.ts';
 import type { FleetKind, FleetWork } from '../../engine/api/jobs/fleet.ts';
 import { checkListens } from './check-listens.ts';
 import {
@@ -23,7 +24,7 @@ import {
   rangeWorkflowId,
   SIGNALS,
 } from './fleet-messages.ts';
-import { endedState, endedStatus, type FleetStatus, type JobStateName, sumStatus } from './fleet-status.ts';
+import { endedState, endedStatus, type FleetStatus, sumStatus } from './fleet-status.ts';
 import { decode } from './payloads.ts';
 import { fromTemporal, noSuchJob, withoutWorker } from './temporal-errors.ts';
 import { connectionSettings, dataConverter, type TemporalOptions } from './temporal-options.ts';
@@ -44,7 +45,7 @@ export interface JobMemo {
 }
 
 export interface ListedJob extends JobMemo {
-  readonly state: JobStateName;
+  readonly state: FleetJobState;
   readonly started: string;
   readonly ended?: string;
 }
@@ -181,7 +182,7 @@ interface Execution {
 
 function stateOf({ closeTime, memo, startTime, status }: Execution): Omit<ListedJob, keyof JobMemo> {
   const end = memo?.end as ListedEnd | undefined;
-  const states: Readonly<Record<string, JobStateName>> = {
+  const states: Readonly<Record<string, FleetJobState>> = {
     COMPLETED: end ? endedState(end) : 'done',
     FAILED: 'failed',
     TERMINATED: 'terminated',

@@ -1,4 +1,5 @@
 /** The status of a job as a person sees it: its sums, including those of its running ranges. */
+import type { FleetJobState } from '../../engine/api/host/fleet.ts';
 import { addFleetCounts, type FleetCounts, type FleetKind } from '../../engine/api/jobs/fleet.ts';
 import type {
   FleetLimits,
@@ -11,24 +12,10 @@ import type {
 } from './fleet-messages.ts';
 import type { RunningStep } from './worker/running-steps.ts';
 
-/**
- * `found`: a check found differences, or a verification damage. `partial`: some files failed, or the job
- * refused a part of its work. `failed`: it ended with an error.
- */
-export type JobStateName =
-  | 'running'
-  | 'paused'
-  | 'done'
-  | 'found'
-  | 'partial'
-  | 'failed'
-  | 'cancelled'
-  | 'terminated';
-
 export interface FleetStatus {
   readonly id: string;
   readonly kind: FleetKind;
-  readonly state: JobStateName;
+  readonly state: FleetJobState;
   readonly phase: JobPhase;
   readonly started: string;
   readonly ended?: string;
@@ -98,7 +85,7 @@ export interface StatusParts {
   readonly ranges: readonly RangeStatus[];
   readonly steps: readonly RunningStep[];
   readonly awaited?: readonly string[];
-  readonly state: JobStateName;
+  readonly state: FleetJobState;
   readonly started: string;
   readonly ended?: string;
 }
@@ -180,7 +167,7 @@ function foundBy(kind: FleetKind, counts: FleetCounts): number {
   return kind === 'verify' ? counts.missing + counts.damaged : 0;
 }
 
-export function endedState({ failed, found = 0, result }: ListedEnd): JobStateName {
+export function endedState({ failed, found = 0, result }: ListedEnd): FleetJobState {
   if (result === 'stopped') return 'cancelled';
   if (failed > 0) return 'partial';
   return found > 0 ? 'found' : 'done';

@@ -15,7 +15,7 @@ import { type GatewayProcess, startDrayGateway } from '../servers/dray-gateway.t
 import { findMemoryDisk } from '../servers/memory-folder.ts';
 import { isDownload, isObject, startRequestGate } from '../servers/request-gate.ts';
 import { startToxiproxy } from '../servers/toxiproxy.ts';
-import { startVersitygw } from '../servers/versitygw.ts';
+import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
 const CLIENTS = 64;
@@ -93,6 +93,15 @@ it(`takes at most ${RSS_MIB_MAX} MiB for ${CLIENTS} clients that read large file
   expect(peakMib).toBeLessThan(RSS_MIB_MAX);
 });
 
+/** Pushes `work` to a new repository. @returns Its URL. */
+async function pushTo({ bucket, environment }: S3Server): Promise<string> {
+  const url = `s3://${bucket}/repository`;
+  const work = testContext(sandbox.path('work'), { environment });
+  await initWorkspace(work, { remoteUrl: url });
+  await push(work, {});
+  return url;
+}
+
 /** The requests to the store that the last answers took, as the gateway's log says. */
 async function upstreamOf(gateway: GatewayProcess, work: () => Promise<unknown>): Promise<number> {
   const count = () => {
@@ -113,15 +122,11 @@ it('reads few segments for a folder among many, and a pack once for all its file
     sandbox.write(name, `${at} `.repeat(50));
   }
   await using server = await startVersitygw();
-  const { environment } = server;
-  const url = `s3://${server.bucket}/repository`;
-  const work = testContext(sandbox.path('work'), { environment });
-  await initWorkspace(work, { remoteUrl: url });
-  await push(work, {});
+  const url = await pushTo(server);
   await using gateway = await startDrayGateway({
     parameters: [`data=${url}`, '--anonymous', '--explain'],
     home: sandbox.path('home'),
-    environment,
+    environment: server.environment,
   });
   const list = (query: string) => ask(gateway.port, `/data?list-type=2&delimiter=/&prefix=main/${query}`);
   // The branch, the tag of that name, the commit, and the segments where the folder begins and ends.
@@ -156,15 +161,11 @@ it(`reads each part of a pack once, in ${RSS_MIB_MAX} MiB, for ${CLIENTS} shuffl
   const contentOf = (at: number) => bytes.subarray(at * sizeBytes, (at + 1) * sizeBytes);
   for (let at = 0; at < files; at += 1) sandbox.write(`work/f${at % 40}/${at}`, contentOf(at));
   await using server = await startVersitygw();
-  const { environment } = server;
-  const url = `s3://${server.bucket}/repository`;
-  const work = testContext(sandbox.path('work'), { environment });
-  await initWorkspace(work, { remoteUrl: url });
-  await push(work, {});
+  const url = await pushTo(server);
   await using gateway = await startDrayGateway({
     parameters: [`data=${url}`, '--anonymous'],
     home: sandbox.path('home'),
-    environment,
+    environment: server.environment,
   });
   await server.resetRequests();
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });

@@ -154,7 +154,7 @@ describe.skipIf(!findChromium())('A version under attack', () => {
     await dialog.getByText('1 file changed here since the last push and will be replaced:').waitFor();
     await dialog.getByText('What is replaced is kept for 30 days').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
-    // Nobody was asked about this one.
+    // The question did not name this file.
     write('notes/one.txt', 'mine, after the question');
     await dialog.getByRole('button', { name: 'Replace and restore' }).click();
     await page.getByText('2 local files were overwritten').waitFor();

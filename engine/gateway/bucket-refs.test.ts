@@ -1,45 +1,30 @@
 /** Unusual refs and keys: forgotten commits, refs that move or go, and names that look like others. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { push } from '../jobs/push/push.ts';
 import { initIn } from '../jobs/remotes/init.fixture.ts';
 import { forget } from '../jobs/retention/forget.ts';
 import { keysBelow, tipOf } from '../jobs/session/damage.fixture.ts';
 import { createSandbox, testContext } from '../jobs/session/job.fixture.ts';
 import { openRepositoryAt, parseGivenUrl } from '../jobs/session/opened-remote.ts';
-import { EMPTY_BLOB } from '../model/entry.ts';
 import { createMemoryStore } from '../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
-import { byPath, fileEntry } from '../repository/entries.fixture.ts';
+import { byPath } from '../repository/entries.fixture.ts';
 import { refKey } from '../repository/keys.ts';
 import {
   ask,
   createStillClock,
-  openGateway,
+  emptyFile,
+  gatewaysOfTests,
   setRef,
   type TestGateway,
   writeCommit,
 } from './gateway.fixture.ts';
 
-const opened: TestGateway[] = [];
-afterEach(async () => {
-  for (const gateway of opened.splice(0)) {
-    expect(gateway.failures).toEqual([]);
-    await gateway[Symbol.asyncDispose]();
-  }
-});
-
-async function open(store: ObjectStore, clock = createStillClock()): Promise<TestGateway> {
-  const gateway = await openGateway({ data: store }, { clock });
-  opened.push(gateway);
-  return gateway;
-}
-
-const empty = (path: string) =>
-  fileEntry(path, '', { sizeBytes: 0, blob: EMPTY_BLOB, location: { in: 'nowhere' } });
+const { open } = gatewaysOfTests();
 const commitOf = (store: ObjectStore, ...names: readonly string[]) =>
-  writeCommit(store, byPath(names.map(empty)));
+  writeCommit(store, byPath(names.map(emptyFile)));
 const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/');
 
 async function read({ port }: TestGateway, key: string): Promise<string | number> {

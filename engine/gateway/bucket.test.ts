@@ -1,33 +1,22 @@
 /** Listings against a naive model of a bucket, over HTTP as clients see them. */
 import * as fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
-import { comparePaths, EMPTY_BLOB, type Entry } from '../model/entry.ts';
+import { describe, expect, it } from 'vitest';
+import { comparePaths, type Entry } from '../model/entry.ts';
 import { createMemoryStore } from '../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
-import { byPath, countedEntries, fileEntry } from '../repository/entries.fixture.ts';
+import { byPath, countedEntries } from '../repository/entries.fixture.ts';
 import { refKey } from '../repository/keys.ts';
 import {
   ask,
   createStillClock,
-  openGateway,
+  emptyFile,
+  gatewaysOfTests,
   setRef,
   type TestGateway,
   writeCommit,
 } from './gateway.fixture.ts';
 
-const opened: TestGateway[] = [];
-afterEach(async () => {
-  for (const gateway of opened.splice(0)) await gateway[Symbol.asyncDispose]();
-});
-
-async function open(store: ObjectStore, clock = createStillClock()): Promise<TestGateway> {
-  const gateway = await openGateway({ data: store }, { clock });
-  opened.push(gateway);
-  return gateway;
-}
-
-const empty = (path: string) =>
-  fileEntry(path, '', { sizeBytes: 0, blob: EMPTY_BLOB, location: { in: 'nowhere' } });
+const { end, open } = gatewaysOfTests();
 
 type Query = Readonly<Record<string, string>>;
 
@@ -118,7 +107,7 @@ const REFS = {
   'tags/hides': 'hides',
 } as const;
 const entryOf = fc.oneof(
-  { weight: 6, arbitrary: path.map((name): Entry => empty(name)) },
+  { weight: 6, arbitrary: path.map((name): Entry => emptyFile(name)) },
   { weight: 1, arbitrary: path.map((name): Entry => ({ kind: 'link', path: `${name}!`, target: 'a' })) },
   { weight: 1, arbitrary: path.map((name): Entry => ({ kind: 'folder', path: `${name}?/` })) },
 );
@@ -156,11 +145,11 @@ describe('a listing', () => {
             entries.map(({ kind, path: name }) => `${ref}/${name}${kind === 'link' ? LINK : ''}`);
           const keys: string[] = [];
           for (const [at, [name, ref]] of Object.entries(REFS).entries()) {
-            const entries = [empty('always'), ...versions[at]!];
+            const entries = [emptyFile('always'), ...versions[at]!];
             await setRef(store, name, await writeCommit(store, byPath(entries)));
             keys.push(...keysOf(ref, byPath(entries)));
           }
-          await setRef(store, 'heads/hides/this', await writeCommit(store, [empty('hidden')]));
+          await setRef(store, 'heads/hides/this', await writeCommit(store, [emptyFile('hidden')]));
           const hash = await writeCommit(store, versions[0]!);
           const gateways = [await open(store), await open(store)];
           for (const { after, ...asked } of queries) {
@@ -176,10 +165,7 @@ describe('a listing', () => {
               modelOf(seen, Object.values(REFS), request),
             );
           }
-          for (const gateway of opened.splice(0)) {
-            expect(gateway.failures).toEqual([]);
-            await gateway[Symbol.asyncDispose]();
-          }
+          await end();
         },
       ),
       { numRuns: 60, seed: 24 },
@@ -205,36 +191,36 @@ describe('a listing', () => {
   it('goes on in the commit in which it began, also when the branch moves or is gone', async () => {
     const store = createMemoryStore();
     const names = (letter: string) => Array.from({ length: 9 }, (_, at) => `${letter}${at}`);
-    await setRef(store, 'heads/main', await writeCommit(store, names('a').map(empty)));
+    await setRef(store, 'heads/main', await writeCommit(store, names('a').map(emptyFile)));
     const expected = names('a').map((name) => `main/${name}`);
     for (const prefix of ['main/', '']) {
       const query = { 'list-type': '2', 'max-keys': '4', prefix };
       const first = await listPage(await open(store), query);
-      await setRef(store, 'heads/main', await writeCommit(store, names('b').map(empty)));
+      await setRef(store, 'heads/main', await writeCommit(store, names('b').map(emptyFile)));
       const after = await open(store);
       const second = await listPage(after, { ...query, ...first.next });
       const third = await listPage(after, { ...query, ...second.next });
       expect([...first.keys, ...second.keys, ...third.keys]).toEqual(expected);
       expect(third.isTruncated).toBe(false);
-      await setRef(store, 'heads/main', await writeCommit(store, names('a').map(empty)));
+      await setRef(store, 'heads/main', await writeCommit(store, names('a').map(emptyFile)));
       if (prefix === '') continue;
       const token = (await listPage(after, query)).next;
       await store.delete([refKey('heads/main')], {});
       expect((await listPage(await open(store), { ...query, ...token })).keys).toEqual(expected.slice(4, 8));
-      await setRef(store, 'heads/main', await writeCommit(store, names('a').map(empty)));
+      await setRef(store, 'heads/main', await writeCommit(store, names('a').map(emptyFile)));
     }
   });
 
   it('follows a branch within a second', async () => {
     const store = createMemoryStore();
     const clock = createStillClock();
-    await setRef(store, 'heads/main', await writeCommit(store, [empty('old')]));
+    await setRef(store, 'heads/main', await writeCommit(store, [emptyFile('old')]));
     const gateway = await open(store, clock);
     const keys = async () => (await listPage(gateway, { prefix: 'main/' })).keys;
     const get = async (key: string) => (await ask(gateway.port, `/data/main/${key}`)).status;
     expect([await keys(), await get('old'), await get('new')]).toEqual([['main/old'], 200, 404]);
-    await setRef(store, 'heads/main', await writeCommit(store, [empty('new')]));
-    await setRef(store, 'tags/made/since', await writeCommit(store, [empty('new')]));
+    await setRef(store, 'heads/main', await writeCommit(store, [emptyFile('new')]));
+    await setRef(store, 'tags/made/since', await writeCommit(store, [emptyFile('new')]));
     clock.moveOn(1_000);
     expect([await keys(), await get('old'), await get('new')]).toEqual([['main/new'], 404, 200]);
     expect((await listPage(gateway, { delimiter: '/' })).folders).toEqual(['made/', 'main/']);
@@ -243,7 +229,7 @@ describe('a listing', () => {
   it('looks a branch in use up again while requests go on', async () => {
     const inner = createMemoryStore();
     const clock = createStillClock();
-    await setRef(inner, 'heads/main', await writeCommit(inner, [empty('old')]));
+    await setRef(inner, 'heads/main', await writeCommit(inner, [emptyFile('old')]));
     const key = refKey('heads/main');
     let lookUps = 0;
     let held: Promise<void> | undefined;
@@ -265,7 +251,7 @@ describe('a listing', () => {
     expect(lookUps).toBe(1);
     const { promise, resolve } = Promise.withResolvers<void>();
     held = promise;
-    await setRef(inner, 'heads/main', await writeCommit(inner, [empty('new')]));
+    await setRef(inner, 'heads/main', await writeCommit(inner, [emptyFile('new')]));
     clock.moveOn(100);
     // They are answered although the look-up has no answer.
     expect([await get('old'), await get('old')]).toEqual([200, 200]);
@@ -284,7 +270,7 @@ describe('a listing', () => {
 
   it('refuses parameters that it cannot read', async () => {
     const store = createMemoryStore();
-    await setRef(store, 'heads/main', await writeCommit(store, [empty('a')]));
+    await setRef(store, 'heads/main', await writeCommit(store, [emptyFile('a')]));
     const gateway = await open(store);
     const token = (text: string) =>
       `list-type=2&prefix=main/&continuation-token=${Buffer.from(text).toString('base64url')}`;

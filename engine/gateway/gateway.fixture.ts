@@ -1,13 +1,14 @@
 /** A gateway in the process of the tests, commits for it, and requests that no client library has changed. */
 import { type IncomingHttpHeaders, request as send } from 'node:http';
+import { afterEach, expect } from 'vitest';
 import { DrayError } from '../api/error.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { createVersions } from '../jobs/versions/open-versions.ts';
 import type { Reading } from '../jobs/versions/read-entry.ts';
-import type { CommitHash, Entry } from '../model/entry.ts';
+import { type CommitHash, EMPTY_BLOB, type Entry, type FileEntry } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { createSigner } from '../remotes/s3/s3-signer.ts';
-import { storeTestCommit, TEST_REPOSITORY } from '../repository/entries.fixture.ts';
+import { fileEntry, storeTestCommit, TEST_REPOSITORY } from '../repository/entries.fixture.ts';
 import { moveRef, readRef } from '../repository/refs.ts';
 import { Bucket } from './bucket.ts';
 import { type Gateway, type GatewayOptions, startGateway } from './gateway-server.ts';
@@ -51,6 +52,38 @@ export async function openGateway(
     ...more,
   });
   return { ...gateway, port: gateway.address.port, failures };
+}
+
+export interface TestGateways {
+  /** With the store as the bucket `data`. */
+  open(store: ObjectStore, clock?: Clock): Promise<TestGateway>;
+  /** Ends them all. It fails if one of them reported an error to its operator. */
+  end(): Promise<void>;
+}
+
+/** Call it once in a file: what is open after a test is ended then. */
+export function gatewaysOfTests(): TestGateways {
+  const opened: TestGateway[] = [];
+  const end = async () => {
+    for (const gateway of opened.splice(0)) {
+      await gateway[Symbol.asyncDispose]();
+      expect(gateway.failures).toEqual([]);
+    }
+  };
+  afterEach(end);
+  return {
+    end,
+    async open(data, clock = createStillClock()) {
+      const gateway = await openGateway({ data }, { clock });
+      opened.push(gateway);
+      return gateway;
+    },
+  };
+}
+
+/** A file without content. */
+export function emptyFile(path: string): FileEntry {
+  return fileEntry(path, '', { sizeBytes: 0, blob: EMPTY_BLOB, location: { in: 'nowhere' } });
 }
 
 /** Stands still unless it is moved on. */

@@ -41,7 +41,7 @@ describe('The parts that lie in a folder', () => {
     expect(read.all().map(({ only }) => only)).toEqual([['a'], ['b']]);
   });
 
-  it('are told with the patterns alone that lead into a folder of the workspace', () => {
+  it('around a folder have only the patterns that reach into it', () => {
     writeWorkspace('', ['a/b/c', 'secret', '*.csv', 'a/b']);
     const [part] = readIn('a/b').all();
     expect(part).toEqual({ folder: '', below: 'a/b/', only: ['a/b/c', '*.csv', 'a/b'] });

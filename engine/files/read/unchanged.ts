@@ -1,5 +1,6 @@
-import { lstatSync, type Stats } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
+import { ifThere } from '../../base/if-there.ts';
 
 /** The facts that must agree between two stats of a file with unchanged content. */
 export interface ContentStat {
@@ -9,18 +10,9 @@ export interface ContentStat {
   readonly inode: number;
 }
 
-/** Undefined also if something else took the place of a folder above. */
-function lstatNow(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}
-
 /** @throws `io` with reason `changedWhileRead` when the file has changed since `seen`. */
 export function checkFileUnchanged(path: string, name: string, seen: ContentStat): void {
-  const now = lstatNow(path);
+  const now = ifThere(() => lstatSync(path, { throwIfNoEntry: false }));
   if (
     now?.isFile() &&
     now.size === seen.sizeBytes &&

@@ -4,6 +4,7 @@
  * Memory: the last contents and the names of those that failed. Of all others the table of known contents and
  * the index of what is stored say that they are there, and the writer what it has not sent yet.
  */
+import { LRUCache } from 'lru-cache';
 import { Budget } from '../../base/budget.ts';
 import type { KnownContent, Md5Table } from '../../index/md5-table.ts';
 import type { ContentWriter } from '../versions/content-writer.ts';
@@ -43,7 +44,8 @@ export interface Contents<File> {
 
 export function createContents<File>(options: BringOptions<File>): Contents<File> {
   const { attemptOf, idOf, known, onFile, problemOf, repository, sameProblem, signal, writer } = options;
-  const recent = new RecentContents(RECENT_MAX);
+  /** By the names of contents: those that were added or asked for last. */
+  const recent = new LRUCache<string, KnownContent>({ max: RECENT_MAX });
   const failed = new Map<string, ImportProblem>();
   const inFlight = new Budget(FILES_AT_ONCE);
   /** The content, if it is stored or will be with a pack that is not sent yet. */
@@ -57,7 +59,7 @@ export function createContents<File>(options: BringOptions<File>): Contents<File
     try {
       const content = await options.bring(file);
       known.add(id, content);
-      recent.add(id, content);
+      recent.set(id, content);
       onFile(content.sizeBytes, false);
     } catch (error) {
       failed.set(attempt, problemOf(file, error));
@@ -66,7 +68,7 @@ export function createContents<File>(options: BringOptions<File>): Contents<File
   return {
     find: (file) => {
       const id = idOf(file);
-      return recent.find(id) ?? findStored(id);
+      return recent.get(id) ?? findStored(id);
     },
     async bring(files) {
       /** By their attempts. */
@@ -75,10 +77,10 @@ export function createContents<File>(options: BringOptions<File>): Contents<File
       for (const file of files) {
         const id = idOf(file);
         const attempt = attemptOf(file);
-        if (recent.find(id) || failed.has(attempt) || work.has(attempt)) continue;
+        if (recent.get(id) || failed.has(attempt) || work.has(attempt)) continue;
         const stored = findStored(id);
         if (stored) {
-          recent.add(id, stored);
+          recent.set(id, stored);
           onFile(stored.sizeBytes, true);
           continue;
         }
@@ -103,31 +105,4 @@ export function createContents<File>(options: BringOptions<File>): Contents<File
       });
     },
   };
-}
-
-/** The contents that were added or asked for last, between half of `max` and all of it. */
-class RecentContents {
-  readonly #max: number;
-  #young = new Map<string, KnownContent>();
-  #old = new Map<string, KnownContent>();
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  find(name: string): KnownContent | undefined {
-    const young = this.#young.get(name);
-    if (young) return young;
-    const old = this.#old.get(name);
-    if (old) this.add(name, old);
-    return old;
-  }
-
-  add(name: string, content: KnownContent): void {
-    if (this.#young.size >= this.#max / 2) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(name, content);
-  }
 }

@@ -20,6 +20,7 @@ import {
 } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import type { KeptTotals, MadeCopy } from '../../api/jobs/jobs.ts';
+import { ifThere } from '../../base/if-there.ts';
 import { openDiskSync } from '../../files/disk/sync-disk.ts';
 import { linkAbove } from '../../files/scan/local-place.ts';
 import { errnoOf, linkInTheWay, writeError } from '../../files/write/write-error.ts';
@@ -185,12 +186,7 @@ function identityOf(absolute: string): { readonly id: string; readonly bytes: nu
 
 /** Undefined if the path does not exist, also below a file. */
 export function statIfThere(absolute: string): BigIntStats | undefined {
-  try {
-    return lstatSync(absolute, { bigint: true, throwIfNoEntry: false });
-  } catch (error) {
-    if (errnoOf(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
+  return ifThere(() => lstatSync(absolute, { bigint: true, throwIfNoEntry: false }));
 }
 
 /** A path through a link leads out of the workspace. @throws `unsafePath` */

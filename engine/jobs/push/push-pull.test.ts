@@ -30,6 +30,15 @@ async function clone(name: string) {
   return { root: sandbox.path(name), summary, context };
 }
 
+/** A clone with a file and a link that exist only there, because it ignores them. */
+async function cloneWithIgnored() {
+  const { root: copy } = await clone('copy');
+  sandbox.write('copy/.drayignore', 'secret\nlink\n');
+  sandbox.write('copy/secret', 'only here');
+  symlinkSync(sandbox.path('elsewhere', '.'), sandbox.path('copy/link'));
+  return { copy, before: describeTree(copy) };
+}
+
 describe.each(['packs', 'objects'] as const)('a dataset in the %s layout', (layout) => {
   it('comes back whole from a clone: bytes, links, empty folders, executable bits and times', async () => {
     const root = await startWorkspace('work', layout);
@@ -177,11 +186,7 @@ describe('a pull', () => {
     const root = await startWorkspace();
     sandbox.write('work/a', 'one');
     await push(testContext(root), {});
-    const { root: copy } = await clone('copy');
-    sandbox.write('copy/.drayignore', 'secret\nlink\n');
-    sandbox.write('copy/secret', 'only here');
-    symlinkSync(sandbox.path('elsewhere', '.'), sandbox.path('copy/link'));
-    const before = describeTree(copy);
+    const { before, copy } = await cloneWithIgnored();
     sandbox.write('work/secret/a/b', 'from there');
     sandbox.write('work/link/c', 'from there');
     await push(testContext(root), {});
@@ -197,11 +202,7 @@ describe('a pull', () => {
     sandbox.write('work/a', 'one');
     sandbox.write('work/was', 'a file');
     await push(testContext(root), {});
-    const { root: copy } = await clone('copy');
-    sandbox.write('copy/.drayignore', 'secret\nlink\n');
-    sandbox.write('copy/secret', 'only here');
-    symlinkSync(sandbox.path('elsewhere', '.'), sandbox.path('copy/link'));
-    const before = describeTree(copy);
+    const { before, copy } = await cloneWithIgnored();
     rmSync(sandbox.path('work/was'));
     for (const folder of ['secret', 'link', 'was']) mkdirSync(sandbox.path('work', folder));
     await push(testContext(root), {});

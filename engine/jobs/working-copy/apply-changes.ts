@@ -7,9 +7,10 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { DrayError, toErrorRecord } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { createHeapBound } from '../../base/heap-bound.ts';
+import { ifThere } from '../../base/if-there.ts';
 import { openTreeWriter } from '../../files/write/tree-writer.ts';
 import type { TreeWriter } from '../../files/write/tree-writer-types.ts';
-import { errnoOf, writeError } from '../../files/write/write-error.ts';
+import { writeError } from '../../files/write/write-error.ts';
 import type { Entry, FileEntry } from '../../model/entry.ts';
 import type { LocalKeeper } from '../kept/local-keeper.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
@@ -159,9 +160,8 @@ export function isAsKnown(session: Session, path: string): boolean {
 /** Undefined also for a path below a file. @throws DrayError `io` */
 export function lstatIfThere(root: string, path: string): Stats | undefined {
   try {
-    return lstatSync(`${root}/${path}`, { throwIfNoEntry: false });
+    return ifThere(() => lstatSync(`${root}/${path}`, { throwIfNoEntry: false }));
   } catch (error) {
-    if (errnoOf(error) === 'ENOTDIR') return undefined;
     throw writeError(error, path);
   }
 }

@@ -5,22 +5,16 @@ import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ImportDvcRequest } from '../../../api/jobs/imports.ts';
 import { log } from '../../history/log.ts';
 import { cloneWorkspace } from '../../pull/clone.ts';
 import { push } from '../../push/push.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../../session/job.fixture.ts';
-import { createDvcProject, dvcFile, type HandMadeProject, listOf, md5Of } from './dvc-project.fixture.ts';
+import { eventsOf, testContext } from '../../session/job.fixture.ts';
+import { dvcFile, freshProjectPerTest, listOf, md5Of, project, sandbox } from './dvc-project.fixture.ts';
 import { importDvc } from './import-dvc.ts';
 
-let sandbox: Sandbox;
-let project: HandMadeProject;
-beforeEach(() => {
-  sandbox = createSandbox();
-  project = createDvcProject(sandbox);
-});
-afterEach(() => sandbox[Symbol.dispose]());
+freshProjectPerTest();
 
 const context = (more: Readonly<Record<string, string>> = {}) =>
   testContext(sandbox.folder, {

@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import type { Sandbox } from '../../session/job.fixture.ts';
+import { afterEach, beforeEach } from 'vitest';
+import { createSandbox, type Sandbox } from '../../session/job.fixture.ts';
 
 export function md5Of(content: string | Uint8Array): string {
   return createHash('md5').update(content).digest('hex');
@@ -38,6 +39,18 @@ const CONFIG = `[core]
 ['remote "other"']
     url = ../../other
 `;
+
+export let sandbox: Sandbox;
+export let project: HandMadeProject;
+
+/** Gives each test of the file that calls this a new `sandbox` with a new `project` in it. */
+export function freshProjectPerTest(): void {
+  beforeEach(() => {
+    sandbox = createSandbox();
+    project = createDvcProject(sandbox);
+  });
+  afterEach(() => sandbox[Symbol.dispose]());
+}
 
 export function createDvcProject(sandbox: Sandbox): HandMadeProject {
   const root = sandbox.path('project');

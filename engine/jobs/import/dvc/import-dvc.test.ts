@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ImportDvcRequest } from '../../../api/jobs/imports.ts';
 import { collectGarbage } from '../../collect/collect.ts';
 import { log } from '../../history/log.ts';
@@ -9,19 +9,13 @@ import { branch } from '../../history/refs.ts';
 import { cloneWorkspace } from '../../pull/clone.ts';
 import { push } from '../../push/push.ts';
 import { initWorkspace } from '../../remotes/init.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../../session/job.fixture.ts';
-import { createDvcProject, dvcFile, type HandMadeProject, listOf, md5Of } from './dvc-project.fixture.ts';
+import { eventsOf, testContext } from '../../session/job.fixture.ts';
+import { dvcFile, freshProjectPerTest, listOf, md5Of, project, sandbox } from './dvc-project.fixture.ts';
 import { importDvc } from './import-dvc.ts';
 
 const MIB = 1024 * 1024;
 
-let sandbox: Sandbox;
-let project: HandMadeProject;
-beforeEach(() => {
-  sandbox = createSandbox();
-  project = createDvcProject(sandbox);
-});
-afterEach(() => sandbox[Symbol.dispose]());
+freshProjectPerTest();
 
 const context = (more: Readonly<Record<string, string>> = {}) =>
   testContext(sandbox.folder, { environment: { DRAY_CACHE: sandbox.path('cache'), ...more } });

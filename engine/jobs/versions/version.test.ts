@@ -2,7 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { comparePaths, EMPTY_BLOB, type Entry } from '../../model/entry.ts';
 import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
-import { byPath, countedEntries, fileEntry, storeTestCommit } from '../../repository/entries.fixture.ts';
+import {
+  byPath,
+  countedEntries,
+  fileEntry,
+  hashOfText,
+  storeTestCommit,
+} from '../../repository/entries.fixture.ts';
 import { type Manifest, type SegmentRef, totalsOfEntries } from '../../repository/manifest/manifest.ts';
 import { encodeSegment } from '../../repository/manifest/segment.ts';
 import { readSegment, writeSegment } from '../../repository/manifest/stored-segment.ts';
@@ -124,6 +130,56 @@ describe('a version', () => {
     expect(await version.find('b/c/0001005.jpg')).toBeDefined();
     expect((await version.list({ prefix: 'bb/' })).entries).toEqual([]);
     expect(reads()).toBe(4);
+  });
+});
+
+describe('a version of 10,000,000 entries', () => {
+  const folders = 1_000;
+  const filesOfFolder = 10_000;
+  const perSegment = 2_000;
+  const name = (at: number, digits: number) => String(at).padStart(digits, '0');
+  const pathOf = (at: number) => `d${name(Math.floor(at / filesOfFolder), 4)}/${name(at % filesOfFolder, 5)}`;
+
+  /** Its segments are made when they are read. */
+  async function open() {
+    const starts = new Map<string, number>();
+    const segments: SegmentRef[] = [];
+    for (let start = 0; start < folders * filesOfFolder; start += perSegment) {
+      const hash = hashOfText(`segment ${start}`) as SegmentRef['hash'];
+      starts.set(hash, start);
+      const totals = { files: perSegment, links: 0, folders: 0, bytes: perSegment };
+      segments.push({ hash, first: pathOf(start), last: pathOf(start + perSegment - 1), ...totals });
+    }
+    const store = createMemoryStore();
+    const commit = await storeTestCommit(store, { kind: 'segments', segments });
+    let reads = 0;
+    const readSegment = createSegmentCache(async ({ hash }) => {
+      reads += 1;
+      return Array.from({ length: perSegment }, (_, at) => empty(pathOf(starts.get(hash)! + at)));
+    });
+    const version = await openVersion(store, commit, { readSegment });
+    return { version, reads: () => reads };
+  }
+
+  it('reads the segments of one folder to list it, and one to find a file or nothing', async () => {
+    const { reads, version } = await open();
+    const first = await version.list({ prefix: 'd0500/', delimiter: '/' });
+    expect(first.entries).toHaveLength(1_000);
+    expect(reads()).toBe(1);
+    const all = await listed(version, { prefix: 'd0500/', delimiter: '/' });
+    expect([all.length, all[0], all.at(-1)]).toEqual([filesOfFolder, 'd0500/00000', 'd0500/09999']);
+    expect(reads()).toBe(filesOfFolder / perSegment);
+    expect((await version.find('d0999/09999'))?.path).toBe('d0999/09999');
+    expect(await version.find('d0250/x')).toBeUndefined();
+    expect((await version.list({ prefix: 'e' })).entries).toEqual([]);
+    expect(reads()).toBeLessThanOrEqual(filesOfFolder / perSegment + 2);
+  });
+
+  it('reads at most two segments for each folder to list the folders alone', async () => {
+    const { reads, version } = await open();
+    const page = await version.list({ delimiter: '/', startAfter: 'd0899/09999', limit: 20 });
+    expect([page.folders.length, page.folders[0], page.next]).toEqual([20, 'd0900/', 'd0919/']);
+    expect(reads()).toBeLessThanOrEqual(2 * 20);
   });
 });
 

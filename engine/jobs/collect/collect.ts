@@ -73,7 +73,8 @@ function adviseRepair(error: unknown): never {
   throw new DrayError(error.code, `${error.message} Until it can be read, nothing is removed.`, {
     data: error.data,
     cause: error,
-    advice: '"dray verify" shows all damage, and "dray repair" puts back what a workspace still has.',
+    advice:
+      '"dray verify" shows all damage. "dray repair" puts back what a workspace still has, in a new commit; then "dray forget" gives up the older commits that need what is lost.',
     command: 'dray repair',
   });
 }

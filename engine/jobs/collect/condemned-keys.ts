@@ -21,13 +21,14 @@ export interface Rescued {
 export async function findRescued(
   tools: WalkTools,
   { candidates, round, run }: CollectionState,
-  isNeeded: (key: RemoteKey) => boolean,
+  isNeeded: (key: RemoteKey) => Promise<boolean>,
 ): Promise<Rescued> {
   const { signal } = tools.context;
   const lists = new KeyLists(tools.store, { round, run, kind: 'rescued' }, { signal });
   let objects = 0;
   for (const name of candidates) {
-    const rescued = (await readKeys(tools, name)).filter(isNeeded);
+    const rescued: RemoteKey[] = [];
+    for (const key of await readKeys(tools, name)) if (await isNeeded(key)) rescued.push(key);
     objects += rescued.length;
     await lists.add(rescued);
   }

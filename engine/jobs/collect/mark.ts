@@ -17,6 +17,7 @@ import { segmentEntries } from '../history/verify/committed-entries.ts';
 import { readOne, type WalkTools, walkCommits } from '../history/verify/find-commits.ts';
 import { type CommitSegment, isFinding } from '../history/verify/findings.ts';
 import { LiveKeys } from './live-keys.ts';
+import { NeededPacks } from './needed-packs.ts';
 import { PackUse, type SparsePack } from './pack-use.ts';
 import { Relocations } from './relocations.ts';
 
@@ -43,6 +44,7 @@ export class Mark {
   readonly live = new LiveKeys();
   readonly #relocations = new Relocations();
   readonly #packs = new PackUse();
+  readonly #neededPacks = new NeededPacks();
   /** Keys of packs that are in the table, and needed no more. */
   readonly #emptied = new Set<RemoteKey>();
   readonly #tools: WalkTools;
@@ -152,14 +154,16 @@ export class Mark {
 
   /** Follows the blob through all packs that it moved to. */
   #notePacked(
-    { sizeBytes }: FileEntry,
+    { blob, sizeBytes }: FileEntry,
     { offset, pack, storedBytes = sizeBytes }: Extract<BlobLocation, { in: 'pack' }>,
   ): void {
+    const chain: PackHash[] = [];
     let at: { readonly pack: PackHash; readonly offset: number } | undefined = { pack, offset };
     for (let hops = 0; at && hops < HOPS_MAX; hops += 1) {
+      chain.push(at.pack);
       const neededBytes = hops < MOVES_MAX ? storedBytes : Number.POSITIVE_INFINITY;
       if (this.live.add(blobKey(at.pack, at.offset))) this.#packs.note(at.pack, neededBytes);
-      const moved = this.#relocations.find(at.pack, at.offset);
+      const moved = this.#relocations.find(at.pack, at.offset, blob);
       if (moved) this.live.add(relocationKey(at.pack));
       if (!moved || !this.#relocations.isSafe(at.pack)) this.#addPack(packKey(at.pack));
       at = moved;
@@ -167,8 +171,9 @@ export class Mark {
     // A circle has no last pack, so all of its packs are needed.
     for (let hops = 0; at && hops < HOPS_MAX; hops += 1) {
       this.#addPack(packKey(at.pack));
-      at = this.#relocations.find(at.pack, at.offset);
+      at = this.#relocations.find(at.pack, at.offset, blob);
     }
+    this.#neededPacks.note(chain);
   }
 
   #addPack(key: RemoteKey): void {
@@ -190,6 +195,35 @@ export class Mark {
   /** All that is needed of this pack lies elsewhere now, as its relocation says. */
   noteEmptied(pack: PackHash): void {
     this.#emptied.add(packKey(pack));
+  }
+
+  /** Takes a key that the store has. */
+  noteThere(key: RemoteKey): void {
+    const pack = hashFromPackKey(key);
+    if (pack !== undefined) this.#neededPacks.noteListed(pack);
+  }
+
+  /**
+   * Makes sure that each blob is in a pack that the store has. No request if all of them were listed.
+   * @throws `damaged`
+   */
+  async requirePacks(): Promise<void> {
+    await this.#neededPacks.require(this.#tools);
+  }
+
+  /**
+   * The packs that have what is needed of this one, which is needed no more because of them. Undefined for
+   * any other pack, and for one that this collection has written anew itself.
+   */
+  replacementsOf(key: RemoteKey): readonly PackHash[] | undefined {
+    const pack = hashFromPackKey(key);
+    if (pack === undefined || this.live.has(key) || !this.hasMoved(pack)) return undefined;
+    return this.live.has(relocationKey(pack)) ? this.#relocations.newPacks(pack) : undefined;
+  }
+
+  /** A pack that replaces this one cannot be relied on. */
+  keep(key: RemoteKey): void {
+    this.#addPack(key);
   }
 
   /** Takes the size of a pack from the listing, to find those of which little is needed. */

@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
-import { createHeapBound } from '../../base/heap-bound.ts';
 import type { CommitHash } from '../../model/entry.ts';
+import type { RemoteKey } from '../../remotes/object-store.ts';
 import {
   type CollectionState,
   lostState,
@@ -16,7 +16,7 @@ import {
   writeCollectionState,
 } from '../../repository/collection/collection-state.ts';
 import { damaged } from '../../repository/document.ts';
-import { isContentKey, packKey, RETENTION_KEY } from '../../repository/keys.ts';
+import { packKey, RETENTION_KEY } from '../../repository/keys.ts';
 import type { AnyRef } from '../../repository/refs.ts';
 import { checkLength, readRetention } from '../../repository/retention.ts';
 import type { WalkTools } from '../history/verify/find-commits.ts';
@@ -24,10 +24,12 @@ import { isFinding } from '../history/verify/findings.ts';
 import { AvoidLists, KeyLists } from './candidate-lists.ts';
 import { findRescued, removeCondemned } from './condemned-keys.ts';
 import { fenceRefs, readAllRefs } from './fence-refs.ts';
-import { listContent } from './list-content.ts';
+import { listGarbage } from './list-garbage.ts';
 import { Mark } from './mark.ts';
 import { type Repacked, repack } from './repack.ts';
+import { createReplacedCheck } from './replaced-packs.ts';
 import { sweepLists } from './sweep-lists.ts';
+import { createTally, sumTallies, type Tally } from './tally.ts';
 
 export interface RoundOptions {
   /** The repository's id. */
@@ -48,11 +50,6 @@ export interface RoundTools extends WalkTools {
 export interface RoundProgress {
   phase(phase: 'mark' | 'query' | 'remove'): void;
   add(objects: number, bytes: number): void;
-}
-
-export interface Tally {
-  readonly objects: number;
-  readonly bytes: number;
 }
 
 export interface RoundsOutcome {
@@ -89,7 +86,7 @@ export async function runRounds(tools: RoundTools, options: RoundOptions): Promi
     if (stored && stored.state.phase !== 'done') {
       isContinued = true;
       if (!options.dryRun) {
-        removed = sum(removed, await endRound(tools, stored));
+        removed = sumTallies(removed, await endRound(tools, stored));
         continue;
       }
     }
@@ -122,7 +119,7 @@ export async function runRounds(tools: RoundTools, options: RoundOptions): Promi
     stored = await writeCollectionState(tools.store, next, stored, { signal: tools.context.signal });
     // Otherwise somebody else has begun a round in between: it is ended, and then the next one begins.
     if (stored?.state.run !== next.run) continue;
-    removed = sum(removed, await endRound(tools, stored, { mark, ...found.seen }));
+    removed = sumTallies(removed, await endRound(tools, stored, { mark, ...found.seen }));
     return outcome(removed, next.round);
   }
 }
@@ -153,7 +150,7 @@ async function markGarbage(
   { dryRun, graceSeconds, packTarget, repository }: RoundOptions,
   { mark, stored }: { readonly mark: Mark; readonly stored: StoredState | undefined },
 ): Promise<Garbage | 'outdated'> {
-  const { clock, context, limit, progress, store } = tools;
+  const { clock, context, progress, store } = tools;
   const { signal } = context;
   progress.phase('mark');
   const [forgotten, refs] = await Promise.all([
@@ -169,30 +166,16 @@ async function markGarbage(
   const onList = (keys: readonly string[]) => avoid.add(keys);
   const lists = new KeyLists(store, { ...head, kind: 'candidates' }, { signal, onList });
   const started = clock.nowMs();
-  const heap = createHeapBound();
-  const [listed, candidates, young] = [createTally(), createTally(), createTally()];
   progress.phase('query');
-  await listContent({
-    store,
-    limit,
-    signal,
-    onPage: async (objects) => {
-      heap.check();
-      const condemned: string[] = [];
-      for (const { key, modifiedMs, sizeBytes } of objects) {
-        if (!isContentKey(key)) continue;
-        listed.add(sizeBytes);
-        progress.add(1, sizeBytes);
-        const isYoung = modifiedMs > started - graceSeconds * 1_000;
-        if (mark.needs(key)) {
-          if (!isYoung) mark.noteListed(key, sizeBytes);
-          continue;
-        }
-        (isYoung ? young : candidates).add(sizeBytes);
-        if (!isYoung) condemned.push(key);
-      }
-      if (!dryRun) await lists.add(condemned);
-    },
+  const {
+    garbage: candidates,
+    listed,
+    young,
+  } = await listGarbage(tools, {
+    mark,
+    youngMs: started - graceSeconds * 1_000,
+    onListed: (sizeBytes) => progress.add(1, sizeBytes),
+    onGarbage: (keys) => (dryRun ? undefined : lists.add(keys)),
   });
   const sparse = mark.sparsePacks(listed.bytes - candidates.bytes - young.bytes);
   const emptied = dryRun ? sparse : await repack(tools, { mark, packTarget, sparse });
@@ -271,7 +254,10 @@ async function sealedState(
   await mark.add(refs, new Set(forgotten.slice(0, state.forgotten)), state.avoid);
   // The first mark found none of the candidates, so without a new key there is nothing to rescue.
   if (mark.size === before) return { ...state, phase: 'sealed' };
-  const { lists, objects } = await findRescued(tools, state, (key) => mark.needs(key));
+  await mark.requirePacks();
+  const isReplaced = createReplacedCheck(tools, mark);
+  const isNeeded = async (key: RemoteKey) => mark.needs(key) || !(await isReplaced(key));
+  const { lists, objects } = await findRescued(tools, state, isNeeded);
   const share = 1 - objects / Math.max(1, state.removed.objects);
   const removed = {
     objects: state.removed.objects - objects,
@@ -320,19 +306,4 @@ async function readForgottenList(
   }
   checkLength(store, retention, state?.forgotten ?? 0);
   return retention?.forgotten ?? [];
-}
-
-function createTally() {
-  return {
-    objects: 0,
-    bytes: 0,
-    add(sizeBytes: number) {
-      this.objects += 1;
-      this.bytes += sizeBytes;
-    },
-  };
-}
-
-function sum(one: Tally, other: Tally): Tally {
-  return { objects: one.objects + other.objects, bytes: one.bytes + other.bytes };
 }

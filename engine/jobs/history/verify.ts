@@ -7,7 +7,7 @@
  */
 import type { JobContext, VerifyRequest, VerifySummary } from '../../api/jobs/jobs.ts';
 import { formatCount, formatPlural } from '../../api/text/numbers.ts';
-import type { CommitHash, SegmentHash } from '../../model/entry.ts';
+import type { CommitHash, Entry, SegmentHash } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readDescriptor } from '../../repository/descriptor.ts';
@@ -18,6 +18,7 @@ import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveContent } from '../session/resolve-commit.ts';
 import { checkCollection } from './verify/check-collection.ts';
+import { type MoveCheck, readMoves } from './verify/check-moves.ts';
 import { dataChoiceOf } from './verify/choose-data.ts';
 import { readCommitsAhead } from './verify/commits-ahead.ts';
 import { committedEntries, segmentEntries } from './verify/committed-entries.ts';
@@ -60,6 +61,7 @@ class Verifier {
   readonly #request: VerifyRequest;
   readonly #findings: Findings;
   readonly #objects: ObjectCheck;
+  #moves: MoveCheck | undefined;
   #commits = 0;
   #forgotten = 0;
   #files = 0;
@@ -81,7 +83,7 @@ class Verifier {
     const findings = this.#findings;
     const objects = this.#objects;
     const content = { findings, inlineCommits: this.#inlineCommits, segments: [...this.#segments.values()] };
-    for await (const entries of segmentEntries(this.#tools, content)) objects.note(entries);
+    for await (const entries of segmentEntries(this.#tools, content)) this.#noteEntries(entries);
     await objects.checkExistence();
     objects.assumeDamaged(known);
     const choice = dataChoiceOf(this.#request, this.#tools.clock);
@@ -125,7 +127,8 @@ class Verifier {
     const tips = await readTips(this.#tools, findings);
     if (!tips) await this.#checkRepository();
     if (!tips?.length && findings.unreadable === 0) this.#checkRefs();
-    await checkCollection(this.#tools, tips ?? [], findings);
+    const collects = await checkCollection(this.#tools, tips ?? [], findings);
+    if (collects) this.#moves = await readMoves(this.#tools);
     const forgotten = await findForgotten(this.#tools, tips ?? [], findings);
     const onCommit = (hash: CommitHash, commit: Commit) => {
       if (forgotten.has(hash)) this.#forgotten += 1;
@@ -142,11 +145,16 @@ class Verifier {
     this.#files += totals.files;
     if (manifest.kind === 'inline') {
       this.#inlineCommits.push(hash);
-      this.#objects.note(manifest.entries);
+      this.#noteEntries(manifest.entries);
       return;
     }
     for (const segment of manifest.segments)
       if (!this.#segments.has(segment.hash)) this.#segments.set(segment.hash, { segment, commit: hash });
+  }
+
+  #noteEntries(entries: readonly Entry[]): void {
+    this.#objects.note(entries);
+    this.#moves?.check(entries, this.#findings);
   }
 
   /** A repository without refs has nothing to verify; the descriptor shows that there is one. One request. */

@@ -2,7 +2,7 @@
 import { isDamage } from '../../base/read-checked.ts';
 import type { BlobLocation, PackHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
-import { findMove, HOPS_MAX, type Relocation, readRelocation } from './relocation.ts';
+import { findMove, HOPS_MAX, readRelocation, type StoredRelocation } from './relocation.ts';
 
 /** Relocations that are remembered. */
 const KNOWN_MAX = 256;
@@ -12,11 +12,11 @@ export type PackPlace = Extract<BlobLocation, { in: 'pack' }>;
 export interface KnownRelocations {
   has(pack: PackHash): boolean;
   /** One request for each pack, and again while it has none. */
-  read(pack: PackHash, options?: CallOptions): Promise<Relocation | undefined>;
+  read(pack: PackHash, options?: CallOptions): Promise<StoredRelocation | undefined>;
 }
 
 export function createRelocations(store: ObjectStore): KnownRelocations {
-  const known = new Map<PackHash, Promise<Relocation | undefined>>();
+  const known = new Map<PackHash, Promise<StoredRelocation | undefined>>();
   return {
     has: (pack) => known.has(pack),
     read: (pack, { signal } = {}) => {

@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts'
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { packKey } from '../keys.ts';
 import { PackBuilder } from './pack.ts';
-import { readPackIndex } from './read-pack-index.fixture.ts';
+import { readPackIndex } from './read-pack-index.ts';
 
 const nameOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex') as BlobHash;
 

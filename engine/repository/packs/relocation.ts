@@ -5,12 +5,16 @@
  *     relocations/ab/<62 hex>, named after the old pack, one zstd frame:
  *     {"format":1,"required":["collection"],"pack":"<old>","size":bytes,"packs":["<new>",...],"moves":[
  *     [old offset,length,index of the new pack,new offset],
- *     ...]}
+ *     ...],
+ *     "sha256":"<hex>"}
  *
- * It is written once, under If-None-Match. Moves ascend by the old offset and do not overlap.
+ * It is written once, under If-None-Match. Moves ascend by the old offset and do not overlap. Its key does
+ * not depend on what it says, so it carries a digest of that: older ones have none.
  */
+import { hash as hashOf } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
+import type { DrayError } from '../../api/error.ts';
 import { firstIndexWhere } from '../../base/sorted-search.ts';
 import type { PackHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
@@ -46,12 +50,21 @@ export interface Relocation {
   readonly moves: readonly Move[];
 }
 
+/** Whether the relocation is as it was written: `unknown` for one without a digest. */
+export type RelocationProof = 'intact' | 'altered' | 'unknown';
+
+export interface StoredRelocation extends Relocation {
+  /** A reader checks each blob against its hash; who removes something must not rely on an altered one. */
+  readonly proof: RelocationProof;
+}
+
 const bytesSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(PACK_MAX_BYTES));
 const relocationSchema = v.object({
   pack: v.custom<PackHash>(isHash, 'not a hash'),
   size: bytesSchema,
   packs: v.array(v.custom<PackHash>(isHash, 'not a hash')),
   moves: v.array(v.tuple([bytesSchema, bytesSchema, bytesSchema, bytesSchema])),
+  sha256: v.optional(v.unknown()),
 });
 
 /** One request, or two. Undefined if the pack has none. @throws `damaged`, `formatTooNew` */
@@ -59,7 +72,7 @@ export async function readRelocation(
   store: ObjectStore,
   pack: PackHash,
   options: CallOptions = {},
-): Promise<Relocation | undefined> {
+): Promise<StoredRelocation | undefined> {
   const key = relocationKey(pack);
   const read = await store.read(key, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES });
   if (!read) return undefined;
@@ -72,7 +85,26 @@ export async function readRelocation(
     return { offset, sizeBytes, pack: target, to };
   });
   if (document.pack !== pack || end > document.size) throw damaged(key, 'it does not fit its pack');
-  return { pack, sizeBytes: document.size, moves };
+  const { sha256, ...content } = document;
+  const isIntact = sha256 === digestOf(content);
+  return {
+    pack,
+    sizeBytes: document.size,
+    moves,
+    proof: sha256 === undefined ? 'unknown' : isIntact ? 'intact' : 'altered',
+  };
+}
+
+type Content = Omit<v.InferOutput<typeof relocationSchema>, 'sha256'>;
+
+/** Of the values, so white space and the order of fields do not matter. */
+function digestOf({ moves, pack, packs, size }: Content): string {
+  return hashOf('sha256', JSON.stringify({ pack, size, packs, moves }));
+}
+
+/** For a relocation that is altered. */
+export function alteredRelocation(pack: PackHash): DrayError {
+  return damaged(relocationKey(pack), 'its content does not match its digest');
 }
 
 /**
@@ -86,11 +118,16 @@ export async function writeRelocation(
 ): Promise<boolean> {
   const packs = [...new Set(moves.map((move) => move.pack))];
   const indexes = new Map(packs.map((target, index) => [target, index]));
-  const lines = moves.map(
-    (move) => `[${move.offset},${move.sizeBytes},${indexes.get(move.pack)},${move.to}]`,
-  );
+  const rows = moves.map(({ offset, pack: target, sizeBytes: length, to }): Content['moves'][number] => [
+    offset,
+    length,
+    indexes.get(target)!,
+    to,
+  ]);
+  const sha256 = digestOf({ pack, size: sizeBytes, packs, moves: rows });
   const head = JSON.stringify({ format: 1, required: [FEATURE_COLLECTION], pack, size: sizeBytes, packs });
-  const { bytes } = encodeDocument(`${head.slice(0, -1)},"moves":[\n${lines.join(',\n')}]}\n`);
+  const lines = rows.map((row) => JSON.stringify(row)).join(',\n');
+  const { bytes } = encodeDocument(`${head.slice(0, -1)},"moves":[\n${lines}],\n"sha256":"${sha256}"}\n`);
   const checksum = { crc32: crc32(bytes) };
   const condition = { absent: true as const };
   return (await store.put(relocationKey(pack), bytes, { ...options, condition, checksum })).written;

@@ -12,13 +12,14 @@ import { type FindingsReport, isFinding, type VerifyTools } from './findings.ts'
 /**
  * One request, and one for each list; none in a repository that does not collect garbage.
  * @param refs As they were read before.
+ * @returns Whether there was a collection, as far as that is known.
  */
 export async function checkCollection(
   tools: Pick<VerifyTools, 'context' | 'store'>,
   refs: readonly StoredRef[],
   findings: FindingsReport,
-): Promise<void> {
-  if (!refs.some(({ collects }) => collects)) return;
+): Promise<boolean> {
+  if (!refs.some(({ collects }) => collects)) return false;
   const call = { signal: tools.context.signal };
   try {
     let stored = await readCollectionState(tools.store, call);
@@ -27,14 +28,16 @@ export async function checkCollection(
       const current = await readCollectionState(tools.store, call);
       if (current?.etag === stored?.etag) {
         for (const fault of faults) findings.report(fault);
-        return;
+        return true;
       }
       // A collection went on in between, and has removed lists that it no longer needs.
       stored = current;
       faults = await faultyLists(tools, stored);
     }
+    return stored !== undefined;
   } catch (error) {
     findings.report(error);
+    return true;
   }
 }
 

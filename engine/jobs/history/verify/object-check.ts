@@ -227,7 +227,9 @@ export class ObjectCheck {
         return undefined;
       });
       if (!relocation) return;
-      const { moves } = relocation;
+      const { moves, proof } = relocation;
+      // Some of its blobs may still be found.
+      if (proof === 'altered') this.#objects.get(key)!.fault = 'has moved, and its relocation is altered';
       for (const { pack, sizeBytes, to } of moves)
         this.#notePart({ key: packKey(pack), endBytes: to + sizeBytes, isPack: true });
       const movedTo = [...new Set(moves.map(({ pack }) => packKey(pack)))];

@@ -1,4 +1,4 @@
-/** For tests: reads the index of a stored pack, which no reader of a dataset needs. */
+/** Reads the index of a stored pack, which no reader of a dataset needs. */
 import { DrayError } from '../../api/error.ts';
 import { readChecked } from '../../base/read-checked.ts';
 import type { PackHash } from '../../model/entry.ts';

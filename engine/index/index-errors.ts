@@ -34,6 +34,11 @@ export function isIndexDamage(error: unknown): boolean {
   return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_ERROR';
 }
 
+/** Whether the disk gives processes no memory to share: SQLITE_IOERR_SHMOPEN, SHMSIZE, SHMMAP and SHMLOCK. */
+export function lacksSharedMemory(error: unknown): boolean {
+  return sqliteCode(error).startsWith('SQLITE_IOERR_SHM');
+}
+
 /**
  * Passes the errors of all statements prepared later through `onError`, which throws the error for the
  * caller.

@@ -1,11 +1,15 @@
 /**
  * Opens a SQLite file of a known schema: creates a missing one, migrates an old one, and sets a damaged one
  * aside for a new one.
+ *
+ * WAL mode needs memory that processes share. On a disk without it (9p, some FUSE and network disks) the file
+ * gets a rollback journal instead, and keeps it: two processes that disagreed about the mode would end each
+ * other's transactions.
  */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DrayError } from '../api/error.ts';
-import { isIndexDamage, translateIndexError, watchStatements } from './index-errors.ts';
+import { isIndexDamage, lacksSharedMemory, translateIndexError, watchStatements } from './index-errors.ts';
 
 export interface DatabaseOptions {
   readonly path: string;
@@ -34,6 +38,9 @@ export interface OpenedDatabase {
   close(): void;
 }
 
+/** Of the files that SQLite keeps beside a database. */
+export const JOURNAL_SUFFIXES: readonly string[] = ['-wal', '-shm', '-journal'];
+
 export function openDatabase(options: DatabaseOptions): OpenedDatabase {
   const { path } = options;
   const existed = existsSync(path);
@@ -48,11 +55,10 @@ export function openDatabase(options: DatabaseOptions): OpenedDatabase {
 }
 
 function openOnce({ cacheKib, migrations, path, probe }: DatabaseOptions): OpenedDatabase {
-  const database = new Database(path, { timeout: 10_000 });
+  const { database, synchronous } = connect(path);
   let isNew: boolean;
   try {
-    database.pragma('journal_mode = WAL');
-    database.pragma('synchronous = NORMAL');
+    database.pragma(`synchronous = ${synchronous}`);
     database.pragma(`cache_size = -${cacheKib}`);
     isNew = migrate(database, path, migrations) === 0;
     // After the migrations: a step may sort millions of rows, for which SQLite then uses a file.
@@ -84,7 +90,7 @@ function openOnce({ cacheKib, migrations, path, probe }: DatabaseOptions): Opene
       try {
         work();
       } finally {
-        database.pragma('synchronous = NORMAL');
+        database.pragma(`synchronous = ${synchronous}`);
       }
     },
     close: () => {
@@ -92,6 +98,45 @@ function openOnce({ cacheKib, migrations, path, probe }: DatabaseOptions): Opene
       if (isDamaged) setAside(path);
     },
   };
+}
+
+interface Connected {
+  readonly database: Database.Database;
+  /** With a rollback journal, NORMAL could leave a damaged file after a power cut. */
+  readonly synchronous: 'NORMAL' | 'FULL';
+}
+
+function connect(path: string): Connected {
+  const first = new Database(path, { timeout: 10_000 });
+  try {
+    // Reads the schema, so a file in WAL mode opens the shared memory here.
+    if (first.pragma('journal_mode', { simple: true }) === 'wal')
+      return { database: first, synchronous: 'NORMAL' };
+    if (Number(first.pragma('page_count', { simple: true })) > 0) {
+      first.pragma('journal_mode = TRUNCATE');
+      return { database: first, synchronous: 'FULL' };
+    }
+    first.pragma('journal_mode = WAL');
+    // The first read opens the shared memory.
+    first.pragma('user_version');
+    return { database: first, synchronous: 'NORMAL' };
+  } catch (error) {
+    first.close();
+    if (!lacksSharedMemory(error)) throw error;
+  }
+  const database = new Database(path, { timeout: 10_000 });
+  try {
+    // A connection that has the file for itself reads a write-ahead log without shared memory.
+    database.pragma('locking_mode = EXCLUSIVE');
+    database.pragma('journal_mode = TRUNCATE');
+    database.pragma('locking_mode = NORMAL');
+    // The lock goes with the next read.
+    database.pragma('user_version');
+    return { database, synchronous: 'FULL' };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /**
@@ -118,6 +163,6 @@ function migrate(database: Database.Database, path: string, migrations: readonly
 }
 
 function setAside(path: string): void {
-  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+  for (const suffix of JOURNAL_SUFFIXES) rmSync(path + suffix, { force: true });
   renameSync(path, `${path}.damaged`);
 }

@@ -1,6 +1,6 @@
 /**
- * The index: the workspace's cache of what it knows about its files and remotes. SQLite in WAL mode with one
- * writer, which the workspace lock ensures. Losing it costs time, never data.
+ * The index: the workspace's cache of what it knows about its files and remotes. SQLite with one writer,
+ * which the workspace lock ensures. Losing it costs time, never data.
  */
 import { chmodSync, copyFileSync, existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
@@ -70,7 +70,7 @@ export function openIndex(path: string): OpenedIndex {
 
 /** Copies the index of a read-only folder, which nobody changes meanwhile. A missing index stays missing. */
 export function copyFrozenIndex(path: string, copyPath: string): void {
-  for (const suffix of ['', '-wal']) {
+  for (const suffix of ['', '-wal', '-journal']) {
     if (!existsSync(path + suffix)) continue;
     try {
       copyFileSync(path + suffix, copyPath + suffix);
@@ -90,6 +90,13 @@ export function copyIndex(path: string, copyPath: string): void {
       database.prepare('VACUUM INTO ?').run(copyPath);
     } finally {
       database.close();
+    }
+    // The copy has a rollback journal, which would cost it a sync for each transaction.
+    const copy = new Database(copyPath);
+    try {
+      copy.pragma('journal_mode = WAL');
+    } finally {
+      copy.close();
     }
   } catch (cause) {
     throw translateIndexError(cause, path);

@@ -1,6 +1,7 @@
 /** Keeps the folder of tree indexes from growing forever. */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { JOURNAL_SUFFIXES } from './open-database.ts';
 
 /** An index, a damaged one that was set aside, or the lists of a killed run (`tree-spill.ts`). */
 const NAME = /^(?:[0-9a-f]{32}\.db(?:\.damaged)?|\.spill-.*\.db)$/;
@@ -12,7 +13,7 @@ export function sweepTreeIndexes(folder: string, unusedSinceMs: number): void {
     const path = join(folder, name);
     try {
       if (statSync(path).mtimeMs >= unusedSinceMs) continue;
-      for (const suffix of ['-wal', '-shm', '']) rmSync(path + suffix, { force: true });
+      for (const suffix of [...JOURNAL_SUFFIXES, '']) rmSync(path + suffix, { force: true });
     } catch {
       // Another process sweeps too, or has the file open on a system that then forbids deleting it.
     }

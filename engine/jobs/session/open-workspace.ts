@@ -6,6 +6,7 @@ import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { newOwnName } from '../../base/replace-file.ts';
+import { JOURNAL_SUFFIXES } from '../../index/open-database.ts';
 import { copyFrozenIndex, copyIndex, type Index, openIndex } from '../../index/open-index.ts';
 import {
   readConfig,
@@ -82,7 +83,7 @@ export async function openWorkspaceSession(
   const isCopy = isFrozen || (access === 'snapshot' && lock === undefined);
   const copyPath = isCopy ? newOwnName(tmpdir(), 'dray-index-') : undefined;
   const cleanUp = () => {
-    if (copyPath) for (const suffix of ['', '-wal', '-shm']) rmSync(copyPath + suffix, { force: true });
+    if (copyPath) for (const suffix of ['', ...JOURNAL_SUFFIXES]) rmSync(copyPath + suffix, { force: true });
     lock?.release();
   };
   try {

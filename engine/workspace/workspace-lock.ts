@@ -18,12 +18,14 @@ import {
   renameSync,
   rmSync,
   utimesSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import { dirname } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
+import { lacksHardLinks } from '../base/hard-links.ts';
 import { bootId, lifeOf, type ProcessLife } from '../base/process-life.ts';
 import { writeError } from '../files/write/write-error.ts';
 
@@ -294,9 +296,25 @@ function removeAbandoned(path: string, seen: LockHolder | undefined): void {
   }
   try {
     const taken = readHolder(aside);
-    if (taken && JSON.stringify(taken) !== JSON.stringify(seen)) linkSync(aside, path);
+    if (taken && JSON.stringify(taken) !== JSON.stringify(seen)) putBack(aside, path);
   } finally {
     rmSync(aside, { force: true });
+  }
+}
+
+/** Gives a lock its name back, unless somebody has taken the lock meanwhile. */
+function putBack(aside: string, path: string): void {
+  try {
+    linkSync(aside, path);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (!lacksHardLinks(code)) throw writeError(cause, path);
+    try {
+      writeFileSync(path, readFileSync(aside), { flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw writeError(error, path);
+    }
   }
 }
 

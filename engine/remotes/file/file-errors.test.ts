@@ -22,6 +22,11 @@ describe('Errors of the file system', () => {
     }
   });
 
+  it('have the code of an error that Node has no name for', () => {
+    const error = toFileError(system('Unknown system error -116'), '/x');
+    expect(error).toMatchObject({ code: 'unreachable', data: { systemCode: 'ESTALE' }, retry: 'retry' });
+  });
+
   it('may be retried if they are temporary, and not otherwise', () => {
     expect(toFileError(system('EMFILE'), '/x')).toMatchObject({ retry: 'retry' });
     expect(toFileError(system('ESTALE'), '/x')).toMatchObject({ retry: 'retry' });

@@ -1,11 +1,17 @@
 /** Translates Node's file system errors into DrayErrors, in one place. */
+import { constants } from 'node:os';
 import { DrayError, type DrayErrorOptions, type ErrorCode, type RetryAdvice } from '../../api/error.ts';
 
 /** The system's error code (`ENOENT`), or undefined if it is not a system error. */
 export function systemCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
+  // Node has no names for some of the system's errors, as for ESTALE of a network disk.
+  const number = UNNAMED.exec(error.code)?.[1];
+  if (number === undefined) return error.code;
+  return Object.entries(constants.errno).find(([, value]) => value === Number(number))?.[0] ?? error.code;
 }
+
+const UNNAMED = /^Unknown system error -(\d+)$/;
 
 /** True for errors that mean "no such file": also below a file, and under a name too long to exist. */
 export function isAbsent(error: unknown): boolean {
@@ -42,6 +48,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   EEXIST: IN_THE_WAY,
   ENOTEMPTY: IN_THE_WAY,
   ENAMETOOLONG: { code: 'unsafePath', says: 'The name is longer than the file system allows' },
+  EXDEV: { code: 'io', says: 'A folder of the store lies on another file system than the store' },
   EMFILE: BUSY,
   ENFILE: BUSY,
   EBUSY: BUSY,

@@ -175,7 +175,8 @@ async function readLock(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, { encoding: 'utf8', flag: OPEN_TO_READ });
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
+    // A network disk says ESTALE of a file that was removed after it was opened.
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ESTALE') return undefined;
     throw error;
   }
 }

@@ -5,13 +5,17 @@
  * - Where there is no object, `link` puts the file there and fails if another writer was first. No lock.
  * - Over an object (an unconditional put, an etag), and for every removal, the key's lock is held around
  *   compare and rename, so nothing changes between the two.
- * - On file systems without hard links every put takes the lock.
+ * - Where `link` fails, every put takes the lock. So conditions hold among writers that all cannot link, and
+ *   among those that all can. On a union of disks that links in some of its folders only, there is a race
+ *   window between the compare and the rename of a writer that cannot link: one that can may put the same key
+ *   there meanwhile.
  */
 
 import { link, lstat, rename, unlink } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
+import { lacksHardLinks } from '../../base/hard-links.ts';
 import { folderAbove } from '../../base/held-folders.ts';
 import { sourceChanged } from '../copy-source.ts';
 import type { DeleteOptions, ObjectChecksums, PutOptions, PutOutcome, RemoteKey } from '../object-store.ts';
@@ -47,8 +51,6 @@ interface Placing {
   readonly target: string;
 }
 
-/** Errors of `link` if the file system has no hard links (exFAT, some network mounts). */
-const NO_HARD_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 /**
  * Another writer may remove the empty folder before the link is made. The folder is created again at most
  * this often.
@@ -68,7 +70,7 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
     } catch (error) {
       const code = systemCode(error);
       if (code === 'EEXIST') return false;
-      if (!NO_HARD_LINKS.has(code ?? '')) throw error;
+      if (!lacksHardLinks(code)) throw error;
       canLink = false;
       return undefined;
     }

@@ -1,0 +1,277 @@
+/** Commands that bring a commit into a workspace: pull, switch, clone. */
+import type { PullRequest, PullSummary } from '../../../engine/api/jobs/jobs.ts';
+import { cloneWorkspace } from '../../../engine/jobs/pull/clone.ts';
+import { pull } from '../../../engine/jobs/pull/pull.ts';
+import { switchBranch } from '../../../engine/jobs/pull/switch.ts';
+import type { Files } from '../../partial/partial-files.ts';
+import { attempt, type Outcome } from './attempts.ts';
+import { differing } from './history-model.ts';
+import { requireRule } from './model-fault.ts';
+import { checkBase, conflictsWith, describe } from './pushes.ts';
+import type { RunFault } from './run-faults.ts';
+import {
+  count,
+  diskOf,
+  type Edits,
+  expectedDisk,
+  isSettled,
+  isWorkspace,
+  note,
+  removeTree,
+  stateOf,
+  tipOf,
+  type Workspace,
+  type World,
+} from './world.ts';
+
+export type Decision = 'stop' | 'ours' | 'theirs' | 'both';
+
+export const NO_FAULT: RunFault = { kind: 'none' };
+
+interface Bringing {
+  readonly target: string;
+  readonly decide: (path: string) => Decision;
+  readonly branch: string;
+  /** What a person typed. */
+  readonly words: string;
+}
+
+export async function pullOnce(
+  world: World,
+  w: Workspace,
+  fault: RunFault,
+  { conflicts, decisions = {} }: Pick<PullRequest, 'decisions'> & { readonly conflicts: Decision },
+): Promise<void> {
+  const target = tipOf(world, w.branch);
+  if (target === undefined) return;
+  const request = { decisions, ...(conflicts === 'stop' ? {} : { conflicts }) };
+  const outcome = await attempt(world, w, { fault }, (context) => pull(context, request));
+  const words = `pull${conflicts === 'stop' ? '' : ` --${conflicts}`}${Object.keys(decisions).length > 0 ? ` ${JSON.stringify(decisions)}` : ''}`;
+  note(world, `${w.name}: ${words}${describe(outcome, fault)}`);
+  const decide = (path: string) => decisions[path] ?? conflicts;
+  settleBring(world, w, outcome, { target, decide, branch: w.branch, words: 'pull' });
+}
+
+export async function switchTo(world: World, w: Workspace, name: string, fault: RunFault): Promise<void> {
+  const target = tipOf(world, name)!;
+  const outcome = await attempt(world, w, { fault }, (context) => switchBranch(context, { name }));
+  note(world, `${w.name}: switch ${name}${describe(outcome, fault)}`);
+  settleBring(world, w, outcome, { target, decide: () => 'stop', branch: name, words: 'switch' });
+}
+
+/** In the workspace's place, which is emptied first; or where an earlier clone did not end. */
+export async function cloneOnce(world: World, w: Workspace, branch: string, fault: RunFault): Promise<void> {
+  const target = tipOf(world, branch)!;
+  const before = stateIfThere(w);
+  const isResumed = before !== undefined && before.bases.origin === undefined;
+  if (!isResumed) {
+    removeTree(w);
+    Object.assign(w, {
+      held: new Map(),
+      edits: new Map(),
+      base: undefined,
+      branch,
+      unconfirmed: undefined,
+      isFuzzy: false,
+    });
+    w.uncertain.clear();
+    w.arriving.clear();
+  }
+  const request = { url: world.sandbox.path('store'), directory: w.root, ref: branch };
+  const options = { fault, directory: world.sandbox.folder };
+  const outcome = await attempt(world, w, options, (context) => cloneWorkspace(context, request));
+  note(world, `${w.name}: clone ${branch}${describe(outcome, fault)}`);
+  w.isAbsent = !isWorkspace(w);
+  if (w.isAbsent) {
+    requireRule(outcome.isMet, 'a clone left nothing', () => outcome.error?.message);
+    count(world, 'clone left nothing');
+    return;
+  }
+  settleBring(world, w, outcome, { target, decide: () => 'stop', branch, words: 'clone' });
+}
+
+function stateIfThere(w: Workspace): ReturnType<typeof stateOf> | undefined {
+  return isWorkspace(w) ? stateOf(w) : undefined;
+}
+
+export function settleBring(
+  world: World,
+  w: Workspace,
+  outcome: Outcome<PullSummary>,
+  bringing: Bringing,
+): void {
+  const { error, isMet, value } = outcome;
+  const { decide, target, words } = bringing;
+  requireRule(outcome.newCommits.length === 0, `a ${words} wrote a commit`, () => outcome.newCommits);
+  const met = conflictsWith(world, w, target);
+  const isStopped = met.some((path) => decide(path) === 'stop');
+  const isUpToDate = w.base === target && isSettled(w);
+  if (value?.failed === 0) {
+    const isExpected = !isStopped || isUpToDate || w.isFuzzy;
+    requireRule(isExpected, `a ${words} ended in spite of a conflict`, () => ({ workspace: w.name, met }));
+    count(world, met.length > 0 ? `${words} decided` : words);
+    acceptCommit(world, w, value, { ...bringing, isUpToDate });
+    return;
+  }
+  if (isMet) {
+    count(world, `${words} did not end`);
+    takeArrived(world, w, bringing);
+    return;
+  }
+  requireRule(value === undefined, `a ${words} failed for some files`, () => ({
+    workspace: w.name,
+    events: outcome.context.events,
+  }));
+  requireRule(error?.code === 'conflict', `a ${words} failed`, () => error?.message);
+  requireRule(isStopped || w.isFuzzy, `a ${words} was refused without a conflict`, () => ({
+    workspace: w.name,
+    message: error?.message,
+    edits: [...w.edits],
+  }));
+  count(world, `${words} refused`);
+  checkDisk(w);
+}
+
+/** The workspace has all of the commit, and the edits that no decision gave up. */
+function acceptCommit(
+  world: World,
+  w: Workspace,
+  summary: PullSummary,
+  { branch, decide, isUpToDate, target, words }: Bringing & { readonly isUpToDate: boolean },
+): void {
+  const theirs = world.history.filesOf(target);
+  const disk = diskOf(w);
+  if (!isUpToDate) {
+    const met = new Set(conflictsWith(world, w, target));
+    const edits = editsAfter(w, theirs, { met, decide, disk });
+    for (const { copy, path } of summary.copies ?? []) {
+      requireRule(w.edits.get(path) === disk.get(copy), 'a copy has other content than the edit', () => ({
+        path,
+        copy,
+      }));
+      edits.set(copy, disk.get(copy));
+    }
+    w.edits = edits;
+    w.held = new Map(theirs);
+    w.uncertain.clear();
+  }
+  w.base = target;
+  w.branch = branch;
+  w.arriving.clear();
+  w.unconfirmed = undefined;
+  w.isFuzzy = false;
+  checkDisk(w);
+  const { bases, branch: named } = stateOf(w);
+  requireRule(bases.origin === target, `a ${words} that ended has another base`, () => ({
+    workspace: w.name,
+    target,
+    bases,
+  }));
+  requireRule(named === branch, `a ${words} that ended is on another branch`, () => named);
+  checkBase(world, w);
+}
+
+interface Deciding {
+  readonly met: ReadonlySet<string>;
+  readonly decide: (path: string) => Decision;
+  readonly disk: Files;
+}
+
+/** The edits that are left when the commit has come. */
+function editsAfter(w: Workspace, theirs: Files, { decide, disk, met }: Deciding): Edits {
+  const edits: Edits = new Map();
+  for (const [path, to] of w.edits) {
+    const its = theirs.get(path);
+    if (to === its) continue;
+    const isUnclear = w.uncertain.has(path) || w.isFuzzy;
+    if (isUnclear && disk.get(path) === its) continue;
+    const side = met.has(path) ? decide(path) : 'ours';
+    if (isUnclear || side === 'ours' || (side === 'both' && its === undefined)) edits.set(path, to);
+  }
+  return edits;
+}
+
+/** Each path is as it was, or as the commit has it. No edit has changed, unless it was given up. */
+function takeArrived(world: World, w: Workspace, { decide, target, words }: Bringing): void {
+  const theirs = world.history.filesOf(target);
+  const disk = diskOf(w);
+  const met = new Set(conflictsWith(world, w, target));
+  const before = new Map(w.edits);
+  let hasChanged = false;
+  for (const path of new Set([...theirs.keys(), ...disk.keys(), ...w.held.keys(), ...before.keys()])) {
+    const now = disk.get(path);
+    const its = theirs.get(path);
+    const details = () => ({
+      workspace: w.name,
+      path,
+      now,
+      held: w.held.get(path),
+      edit: before.get(path),
+      its,
+    });
+    if (!before.has(path)) {
+      if (now !== undefined && isCopyOf(path, now, before)) {
+        w.edits.set(path, now);
+        continue;
+      }
+      requireRule(
+        now === w.held.get(path) || now === its,
+        `a ${words} that did not end left something else`,
+        details,
+      );
+      hasChanged ||= now !== w.held.get(path);
+      setOrDelete(w.held, path, now);
+      continue;
+    }
+    const to = before.get(path);
+    if (now === to) {
+      if (its === to) w.uncertain.add(path);
+      continue;
+    }
+    const isGivenUp = met.has(path) && decide(path) !== 'ours' && decide(path) !== 'stop';
+    const isUnclear = w.uncertain.has(path) || w.isFuzzy;
+    requireRule(
+      (isGivenUp || isUnclear) && now === its,
+      `a ${words} that did not end changed an edit`,
+      details,
+    );
+    w.edits.delete(path);
+    w.uncertain.delete(path);
+    setOrDelete(w.held, path, now);
+    hasChanged = true;
+  }
+  w.arriving.add(target);
+  const { bases, branch } = stateOf(w);
+  // The effect may be there, and the command ended without knowing it.
+  if (bases.origin === target && w.base !== target) {
+    w.base = target;
+    w.branch = branch;
+  }
+  if (hasChanged) count(world, 'left half of a commit');
+}
+
+function isCopyOf(path: string, content: string, edits: Edits): boolean {
+  return / \(mine, /.test(path) && [...edits.values()].includes(content);
+}
+
+function setOrDelete(files: Map<string, string>, path: string, content: string | undefined): void {
+  if (content === undefined) files.delete(path);
+  else files.set(path, content);
+}
+
+export function checkDisk(w: Workspace): void {
+  if (w.isAbsent) return;
+  const [found, expected] = [diskOf(w), expectedDisk(w)];
+  const wrong = differing(found, expected);
+  requireRule(wrong.length === 0, 'files are not as the model says', () => ({
+    workspace: w.name,
+    wrong: wrong.map((path) => ({ path, found: found.get(path), expected: expected.get(path) })),
+  }));
+}
+
+/** Brings the workspace to its branch's commit, as a person would after a failure. */
+export async function settleWorkspace(world: World, w: Workspace): Promise<void> {
+  if (w.isAbsent || stateOf(w).bases.origin === undefined) await cloneOnce(world, w, w.branch, NO_FAULT);
+  if (!isSettled(w)) await pullOnce(world, w, NO_FAULT, { conflicts: 'theirs' });
+  requireRule(isSettled(w), 'a workspace cannot be settled', () => w.name);
+}

@@ -1,0 +1,246 @@
+/** Pushes, and what each of their commits may have. */
+
+import type { PushSummary } from '../../../engine/api/jobs/jobs.ts';
+import { push } from '../../../engine/jobs/push/push.ts';
+import { attempt, learnWritten, type Outcome, outcomeOf } from './attempts.ts';
+import { differing, type ModelCommit } from './history-model.ts';
+import { ModelFault, requireRule } from './model-fault.ts';
+import type { RunFault } from './run-faults.ts';
+import {
+  contextOf,
+  count,
+  diskOf,
+  type Edits,
+  isSettled,
+  note,
+  readStoredRefs,
+  stateOf,
+  tipOf,
+  type Workspace,
+  type World,
+} from './world.ts';
+
+export async function pushOnce(world: World, w: Workspace, fault: RunFault): Promise<void> {
+  const tip = tipOf(world, w.branch);
+  const outcome = await attempt(world, w, { fault }, (context) => push(context, { allowEmptied: true }));
+  checkWrittenCommits(world, outcome.newCommits);
+  note(world, `${w.name}: push${describe(outcome, fault)}`);
+  await settlePush(world, w, outcome, [tip]);
+}
+
+/** Two at once: either may come first. */
+export async function pushBoth(world: World, one: Workspace, other: Workspace): Promise<void> {
+  const before = [tipOf(world, one.branch), tipOf(world, other.branch)] as const;
+  const job = (w: Workspace) => outcomeOf(contextOf(w), (context) => push(context, { allowEmptied: true }));
+  const ended = await Promise.all([job(one), job(other)]);
+  const newCommits = await learnWritten(world);
+  checkWrittenCommits(world, newCommits);
+  const [mine, its] = ended.map((outcome) => ({ ...outcome, isMet: false, newCommits }));
+  note(world, `${one.name} and ${other.name}: push at once${describe(mine!)}, ${describe(its!)}`);
+  count(world, 'pushed at once');
+  await settlePush(world, one, mine!, [before[0], its!.value?.commit ?? undefined]);
+  await settlePush(world, other, its!, [before[1], mine!.value?.commit ?? undefined]);
+}
+
+export function describe({ error, value }: Outcome<unknown>, fault?: RunFault): string {
+  const what = fault === undefined || fault.kind === 'none' ? '' : ` (${describeFault(fault)})`;
+  const { commit } = (value ?? {}) as { commit?: string | null };
+  return `${what}: ${error ? `${error.code} ${error.data.reason ?? ''}` : (commit ?? 'done').slice(0, 8)}`;
+}
+
+function describeFault(fault: RunFault): string {
+  if ('at' in fault) return `${fault.kind} at step ${fault.at}`;
+  if (fault.kind === 'hidden') return `${fault.keys.size} objects missing`;
+  return fault.kind === 'readOnly' ? `${fault.folder.split('/').at(-1)} is read-only` : '';
+}
+
+/** The paths at which the workspace's user and the branch changed differently. */
+export function conflictsWith(world: World, w: Workspace, target: string | undefined): string[] {
+  const theirs = world.history.filesOf(target);
+  return [...w.edits.keys()].filter((path) => {
+    const to = w.edits.get(path);
+    return !w.uncertain.has(path) && theirs.get(path) !== w.held.get(path) && theirs.get(path) !== to;
+  });
+}
+
+/**
+ * A commit of a push is what it was made on with exactly its user's edits; a merge has the changes of all its
+ * parents.
+ */
+function checkWrittenCommits(world: World, hashes: readonly string[]): void {
+  for (const hash of hashes) {
+    const commit = world.history.get(hash);
+    const w = world.workspaces.find(({ name }) => name === commit.author);
+    if (!w) throw new ModelFault('a commit has an unknown author', commit.author);
+    checkEdits(world, w, commit);
+    checkMerge(world, commit);
+  }
+}
+
+function checkEdits(world: World, w: Workspace, commit: ModelCommit): void {
+  const [first] = commit.parents;
+  const onto = world.history.filesOf(first);
+  const { files } = commit;
+  const isOnTip = commit.parents.length > 1 || first !== w.base;
+  for (const path of new Set([...onto.keys(), ...files.keys(), ...w.edits.keys()])) {
+    const isEdited = w.edits.has(path);
+    const allowed = isEdited ? [w.edits.get(path)] : [onto.get(path)];
+    if (w.uncertain.has(path)) allowed.push(onto.get(path));
+    const details = () => ({
+      workspace: w.name,
+      commit: commit.hash.slice(0, 8),
+      parents: commit.parents.map((one) => one.slice(0, 8)),
+      path,
+      expected: allowed,
+      found: files.get(path),
+      onto: onto.get(path),
+      held: w.held.get(path),
+    });
+    requireRule(allowed.includes(files.get(path)), 'a push sent something else than its edits', details);
+    if (!isEdited || !isOnTip || w.uncertain.has(path) || w.isFuzzy) continue;
+    const isSeen = [w.held.get(path), w.edits.get(path)].includes(onto.get(path));
+    requireRule(isSeen, 'a push replaced a change that its user had not seen', details);
+  }
+}
+
+/** The content of a merge has the changes of both sides. */
+function checkMerge(world: World, { files, hash, parents }: ModelCommit): void {
+  const [one, other] = parents;
+  if (one === undefined || other === undefined) return;
+  const { history } = world;
+  const sides = [history.filesOf(one), history.filesOf(other)];
+  for (const path of new Set([...files.keys(), ...sides.flatMap((side) => [...side.keys()])])) {
+    const allowed = history.mergedAt(one, other, path);
+    requireRule(allowed.includes(files.get(path)), 'a merge lacks a change of a parent', () => ({
+      commit: hash.slice(0, 8),
+      parents: parents.map((parent) => parent.slice(0, 8)),
+      path,
+      found: files.get(path),
+      expected: allowed,
+    }));
+  }
+}
+
+/** @param tips The branch's commits that the push may have met. */
+async function settlePush(
+  world: World,
+  w: Workspace,
+  outcome: Outcome<PushSummary>,
+  tips: readonly (string | undefined)[],
+): Promise<void> {
+  const { error, isMet, value } = outcome;
+  const before = world.refs;
+  world.refs = await readStoredRefs(world);
+  checkOtherRefs(before, world.refs, `heads/${w.branch}`);
+  const name = `heads/${w.branch}`;
+  const tip = world.refs.get(name);
+  const own = outcome.newCommits
+    .map((hash) => world.history.get(hash))
+    .filter(({ author }) => author === w.name);
+  const isPublished = own.some(({ hash }) => world.history.isIn(hash, tip));
+  if (value && value.failed === 0) {
+    acceptPush(world, w, value, tips);
+    return;
+  }
+  requireRule(error !== undefined, 'a push failed for some files', () => outcome.context.events);
+  count(world, isMet ? 'push with a fault' : `push refused: ${error!.code} ${error!.data.reason ?? ''}`);
+  if (isPublished) {
+    requireRule(isMet, 'a push that failed has moved the branch', () => error!.message);
+    w.unconfirmed = { edits: w.edits, held: new Map(w.held) };
+    w.held = new Map(diskOf(w));
+    w.edits = new Map();
+    w.uncertain.clear();
+    count(world, 'push published without knowing it');
+    return;
+  }
+  requireRule(
+    w.base === stateOf(w).bases.origin || !isSettled(w),
+    'a push that failed has a new base',
+    () => w.name,
+  );
+  if (isMet) return;
+  const isExpected = tips.some((one) => conflictsWith(world, w, one).length > 0);
+  requireRule(error!.code === 'conflict', 'a push failed', () => error!.message);
+  requireRule(isExpected || !isSettled(w), 'a push was refused without a conflict', () => ({
+    workspace: w.name,
+    message: error!.message,
+    edits: [...w.edits],
+  }));
+}
+
+function checkOtherRefs(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+  own: string,
+): void {
+  const others = differing(before, after).filter((name) => name !== own);
+  // Another push runs at the same time, on a branch.
+  const isStrange = (name: string) => !name.startsWith('heads/') || !before.has(name) || !after.has(name);
+  requireRule(!others.some(isStrange), 'a command moved a ref that it did not name', () => others);
+}
+
+function acceptPush(
+  world: World,
+  w: Workspace,
+  summary: PushSummary,
+  tips: readonly (string | undefined)[],
+): void {
+  const { history } = world;
+  const { commit } = summary;
+  const base = stateOf(w).bases.origin;
+  if (summary.result === 'pushed') {
+    requireRule(
+      tips.every((one) => conflictsWith(world, w, one).length > 0) === false,
+      'a push ended in spite of a conflict',
+      () => ({ workspace: w.name, edits: [...w.edits] }),
+    );
+    requireRule(history.isIn(commit!, tipOf(world, w.branch)), 'a push is not on its branch', () => commit);
+    count(world, summary.mergedWith ? 'push merged' : 'pushed');
+    w.held = new Map(diskOf(w));
+    w.edits = new Map();
+    w.uncertain.clear();
+    w.unconfirmed = undefined;
+    if (w.arriving.size > 0) return;
+    w.isFuzzy = false;
+    w.base = base;
+    checkBase(world, w);
+    return;
+  }
+  const theirs = history.filesOf(tipOf(world, w.branch));
+  const unsent = [...w.edits].filter(([path, to]) => theirs.get(path) !== to && !w.uncertain.has(path));
+  requireRule(unsent.length === 0, 'a push has nothing to push, in spite of edits', () => ({
+    workspace: w.name,
+    unsent,
+  }));
+  count(world, 'nothing to push');
+  if (w.arriving.size === 0) settleOnBase(world, w);
+}
+
+/** The engine may have found that what lies here is the branch's commit, or one of an earlier push. */
+function settleOnBase(world: World, w: Workspace): void {
+  const base = stateOf(w).bases.origin;
+  if (base === w.base && w.unconfirmed === undefined) return;
+  w.base = base;
+  const disk = diskOf(w);
+  w.held = new Map(world.history.filesOf(base));
+  const edits: Edits = new Map(differing(w.held, disk).map((path) => [path, disk.get(path)]));
+  for (const [path, to] of edits)
+    requireRule(
+      w.edits.has(path) && w.edits.get(path) === to,
+      'something that nobody edited counts as an edit',
+      () => ({ workspace: w.name, path, to }),
+    );
+  w.edits = edits;
+  w.uncertain.clear();
+  w.unconfirmed = undefined;
+}
+
+/** In a settled workspace all that is not an edit is as the base has it. */
+export function checkBase(world: World, w: Workspace): void {
+  const wrong = differing(w.held, world.history.filesOf(w.base));
+  requireRule(wrong.length === 0, 'a workspace is based on another content than it holds', () => ({
+    workspace: w.name,
+    base: w.base,
+    wrong,
+  }));
+}

@@ -1,0 +1,197 @@
+/**
+ * Four workspaces of one repository, and what the model knows of each: the content that its user has not
+ * touched, and the edits. Both together are the files on the disk.
+ */
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JobContext } from '../../../engine/api/jobs/jobs.ts';
+import { type Sandbox, type TestContext, testContext } from '../../../engine/jobs/session/job.fixture.ts';
+import type { ObjectStore, RemoteKey } from '../../../engine/remotes/object-store.ts';
+import { type Files, readTree } from '../../partial/partial-files.ts';
+import { type Draw, drawFrom } from '../../seeded-draw.ts';
+import { HistoryModel } from './history-model.ts';
+import { requireRule } from './model-fault.ts';
+
+/** What the user meant: this content, or a removal. */
+export type Edits = Map<string, string | undefined>;
+
+export interface Workspace {
+  readonly name: string;
+  readonly root: string;
+  /** What lies here of a commit, apart from edits. In a settled workspace: all of the base. */
+  held: Map<string, string>;
+  edits: Edits;
+  /** Edits that equal what another commit brings: they may count as its changes. */
+  readonly uncertain: Set<string>;
+  branch: string;
+  base: string | undefined;
+  /** Nothing was cloned here yet. */
+  isAbsent: boolean;
+  /** Commits of which some files may be here, as a command did not end. */
+  readonly arriving: Set<string>;
+  /** What a push published that ended before its own bookkeeping: the edits, and what they replaced. */
+  unconfirmed: { readonly edits: Edits; readonly held: Files } | undefined;
+  /** The index was lost in such a state: more conflicts are possible than the model knows. */
+  isFuzzy: boolean;
+}
+
+/** Parts of the model that can be left out. */
+export type Feature = 'look' | 'half' | 'lost';
+
+export interface World {
+  readonly seed: number;
+  readonly sandbox: Sandbox;
+  readonly features: ReadonlySet<Feature>;
+  /** Without faults. */
+  readonly store: ObjectStore;
+  readonly history: HistoryModel;
+  /** By `heads/NAME` or `tags/NAME`. */
+  refs: Map<string, string>;
+  /** Refs that somebody removed behind everybody's back. */
+  readonly lost: Map<string, Uint8Array>;
+  readonly workspaces: Workspace[];
+  /** By commit and path: the objects of its content. */
+  readonly keys: Map<string, ReadonlyMap<string, readonly RemoteKey[]>>;
+  /** Contents by the hash of a blob. */
+  readonly contents: Map<string, string>;
+  /** Contents that some commit has. */
+  readonly stored: Set<string>;
+  /** Commits that were written since they were last looked at. */
+  written: string[];
+  readonly counts: Map<string, number>;
+  /** What happened, for people. */
+  readonly journal: string[];
+  draw: Draw;
+  at: number;
+  nextContent: number;
+}
+
+export const BRANCHES = ['main', 'dev', 'exp', 'fix'];
+export const TAGS = ['v1', 'v2'];
+export const PATHS = ['a', 'b', 'c', 'd/1', 'd/2', 'd/3', 'e/f/1', 'e/f/2', 'e/2', 'g', 'h'];
+
+function newWorkspace(sandbox: Sandbox, name: string): Workspace {
+  return {
+    name,
+    root: join(sandbox.folder, name),
+    held: new Map(),
+    edits: new Map(),
+    uncertain: new Set(),
+    branch: 'main',
+    base: undefined,
+    isAbsent: true,
+    arriving: new Set(),
+    unconfirmed: undefined,
+    isFuzzy: false,
+  };
+}
+
+export function createWorld(options: Pick<World, 'seed' | 'sandbox' | 'store' | 'features'>): World {
+  return {
+    ...options,
+    history: new HistoryModel(),
+    refs: new Map(),
+    lost: new Map(),
+    workspaces: ['w0', 'w1', 'w2', 'w3'].map((name) => newWorkspace(options.sandbox, name)),
+    keys: new Map(),
+    contents: new Map(),
+    stored: new Set(),
+    written: [],
+    counts: new Map(),
+    journal: [],
+    draw: drawFrom(options.seed),
+    at: 0,
+    nextContent: 0,
+  };
+}
+
+export function count(world: World, what: string): void {
+  world.counts.set(what, (world.counts.get(what) ?? 0) + 1);
+}
+
+/** What a person would have typed, and what came of it. */
+export function note(world: World, text: string): void {
+  world.journal.push(`${world.at}: ${text}`);
+}
+
+export function contextOf(w: Workspace, more: Partial<JobContext> = {}): TestContext {
+  return testContext(w.root, { environment: { DRAY_AUTHOR: w.name }, ...more });
+}
+
+/** Whether no command has ended half-way here. */
+export function isSettled(w: Workspace): boolean {
+  return w.arriving.size === 0 && w.unconfirmed === undefined && !w.isFuzzy;
+}
+
+export function diskOf({ root }: Pick<Workspace, 'root'>): Files {
+  return readTree(root);
+}
+
+export function expectedDisk({ edits, held }: Workspace): Map<string, string> {
+  const files = new Map(held);
+  for (const [path, content] of edits) {
+    if (content === undefined) files.delete(path);
+    else files.set(path, content);
+  }
+  return files;
+}
+
+/** The workspace's state file. */
+export function stateOf({ root }: Workspace): { branch: string; bases: Record<string, string | undefined> } {
+  return JSON.parse(readFileSync(join(root, '.dray/state.json'), 'utf8'));
+}
+
+export function isWorkspace({ root }: Workspace): boolean {
+  return existsSync(join(root, '.dray/config.json'));
+}
+
+export function setEdit(w: Workspace, path: string, content: string | undefined): void {
+  w.uncertain.delete(path);
+  if (w.held.get(path) === content) w.edits.delete(path);
+  else w.edits.set(path, content);
+}
+
+export function tipOf(world: World, branch: string): string | undefined {
+  return world.refs.get(`heads/${branch}`);
+}
+
+/** The contents of the bin. */
+function keptContents({ root }: Workspace): ReadonlySet<string> {
+  const bin = join(root, '.dray/kept');
+  const found = new Set<string>();
+  if (!existsSync(bin)) return found;
+  for (const run of readdirSync(bin))
+    for (const content of readTree(join(bin, run, 'files')).values()) found.add(content);
+  return found;
+}
+
+/** Nothing that a user wrote is lost: it is here, in the bin, or in a commit. */
+export function checkKept(world: World, w: Workspace, before: Edits): void {
+  const wanted = [...before].flatMap(([path, content]) =>
+    content === undefined ? [] : [[path, content] as const],
+  );
+  if (wanted.length === 0) return;
+  const disk = w.isAbsent ? new Map<string, string>() : diskOf(w);
+  const gone = wanted.filter(([path, content]) => disk.get(path) !== content && !world.stored.has(content));
+  if (gone.length === 0) return;
+  const here = new Set(disk.values());
+  const kept = keptContents(w);
+  const lost = gone.filter(([, content]) => !here.has(content) && !kept.has(content));
+  requireRule(lost.length === 0, 'an edit was lost', () => ({ workspace: w.name, lost }));
+}
+
+export function removeTree(w: Workspace): void {
+  rmSync(w.root, { recursive: true, force: true });
+}
+
+/** The refs on the store, without those that were removed. */
+export async function readStoredRefs(world: World): Promise<Map<string, string>> {
+  const refs = new Map<string, string>();
+  const { objects } = await world.store.list({ prefix: 'refs/' });
+  for (const { key } of objects) {
+    const read = await world.store.read(key, { maxBytes: 100_000 });
+    const ref = JSON.parse(Buffer.from(read!.bytes).toString()) as { commit: string; state?: string };
+    if (ref.state === undefined) refs.set(key.slice('refs/'.length), ref.commit);
+  }
+  return refs;
+}

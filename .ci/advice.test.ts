@@ -41,6 +41,7 @@ const OF_THE_COMMAND_LINE: readonly string[] = [
   // The window has its own words for `locked` and `waitingForLock`.
   'workspace/workspace-lock.ts: "dray X" (process ',
   // Parts of advice.
+  'jobs/session/command-line.ts',
   'jobs/working-copy/interrupted-writes.ts: dray X',
   'jobs/working-copy/interrupted-pull.ts:  --remote ',
   'jobs/working-copy/interrupted-writes.ts:  --remote ',

@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { branch } from '../jobs/history/refs.ts';
 import { push } from '../jobs/push/push.ts';
 import { initIn } from '../jobs/remotes/init.fixture.ts';
 import { forget } from '../jobs/retention/forget.ts';
@@ -81,6 +82,32 @@ describe('a commit that was forgotten', () => {
     const later = await open(store);
     expect((await list(later, `${page}&continuation-token=${token}`)).answer).toBe('NoSuchKey');
     expect(await read(later, `${first}/7`)).toBe('NoSuchKey');
+    await store.close();
+  });
+});
+
+describe('REF~N', () => {
+  it('is the N-th commit before a branch, also of one with a slash in its name', async () => {
+    using sandbox = createSandbox();
+    const root = await initIn(sandbox);
+    for (const name of ['one', 'two']) {
+      sandbox.write(`work/${name}`, name);
+      await push(testContext(root), {});
+    }
+    await branch(testContext(root), { name: 'a/b' });
+    await branch(testContext(root), { name: 'a/bc' });
+    const context = testContext(sandbox.folder);
+    const { store } = await openRepositoryAt(
+      context,
+      parseGivenUrl(context, sandbox.path('store'), sandbox.folder),
+    );
+    const gateway = await open(store);
+    for (const ref of ['main', 'a/b', 'a/bc']) {
+      expect([await read(gateway, `${ref}/two`), await read(gateway, `${ref}~/one`)]).toEqual([200, 200]);
+      for (const key of [`${ref}~1/two`, `${ref}~2/one`, `${ref}~x/one`, `${ref}~99999/one`])
+        expect(await read(gateway, key)).toBe('NoSuchKey');
+    }
+    expect(await list(gateway, 'list-type=2&prefix=main~1/')).toMatchObject({ keys: ['main~1/one'] });
     await store.close();
   });
 });

@@ -14,6 +14,8 @@ const REF_MS = 900;
 /** A name in use is looked up again when so much of that time is left, so that no request waits for it. */
 const REFRESH_MS = 450;
 const NAMES_MAX = 10_000;
+/** `REF~N`, without the name. */
+const STEPS_BACK = /^(?:~\d*)*\//;
 /** A commit that was asked for by its hash is looked for once, and so is what is no name at all. */
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -110,7 +112,11 @@ export class Bucket {
     slash = key.indexOf('/', slash + 1);
     if (slash < 0) return;
     const names = await this.refNames();
-    yield* names.filter((name) => name.includes('/') && key.startsWith(`${name}/`));
+    for (const name of names) {
+      if (!name.includes('/') || !key.startsWith(name)) continue;
+      const [steps] = STEPS_BACK.exec(key.slice(name.length)) ?? [];
+      if (steps !== undefined) yield name + steps.slice(0, -1);
+    }
   }
 
   async list(listing: KeyListing): Promise<KeyPage> {

@@ -2,6 +2,8 @@
 import { DrayError } from '../api/error.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
+import { splitAncestor, walkBack } from './ancestor.ts';
+import { type Commit, readCommit } from './commit.ts';
 import { COMMITS_PREFIX, hashFromCommitKey, isHash } from './keys.ts';
 import { refNameReason } from './ref-name.ts';
 import { readRef, type StoredRef } from './refs.ts';
@@ -12,19 +14,35 @@ export interface ResolvedRef {
   readonly ref?: StoredRef;
 }
 
+export interface ResolveOptions extends CallOptions {
+  /** Reads the commits between `REF` and `REF~N`. Default: from the store. */
+  readonly read?: (hash: CommitHash) => Promise<Pick<Commit, 'parents'>>;
+}
+
 /** Hexadecimal digits that can abbreviate a commit. */
 const PREFIX = /^[0-9a-f]{6,63}$/;
 
 /**
- * Tries in this order: a full commit hash (no request; reading it shows whether it exists), a branch and a
- * tag (both asked at once), or the first six or more digits of a commit (one LIST).
+ * A name, or `NAME~N`, which costs N requests more.
  * @throws `notFound` naming what was searched for; `usage` when several commits begin with the digits.
  */
 export async function resolveRef(
   store: ObjectStore,
   text: string,
-  options: CallOptions = {},
+  { read, ...options }: ResolveOptions = {},
 ): Promise<ResolvedRef> {
+  const ancestor = splitAncestor(text);
+  const named = await resolveName(store, ancestor.name, options);
+  if (ancestor.steps === 0) return named;
+  const readParents = read ?? ((hash: CommitHash) => readCommit(store, hash, options));
+  return { commit: await walkBack(named.commit, ancestor, readParents) };
+}
+
+/**
+ * Tries in this order: a full commit hash (no request; reading it shows whether it exists), a branch and a
+ * tag (both asked at once), or the first six or more digits of a commit (one LIST).
+ */
+async function resolveName(store: ObjectStore, text: string, options: CallOptions): Promise<ResolvedRef> {
   if (isHash(text)) return { commit: text as CommitHash };
   if (refNameReason(text) === undefined) {
     const reads = [readRef(store, `heads/${text}`, options), readRef(store, `tags/${text}`, options)];

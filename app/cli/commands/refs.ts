@@ -103,6 +103,10 @@ function createRefView(
         output.note(
           `The ${what} ${name} was removed. "dray ${what} ${name} ${formatHash(commit)}" makes it again.`,
         );
+      else if (summary.previous !== undefined)
+        output.note(
+          `The ${what} ${name} was moved from ${formatHash(summary.previous)} to ${formatHash(commit)}. "dray ${what} ${name} ${formatHash(summary.previous)} --force" moves it back.`,
+        );
       else if (summary.result !== 'listed') output.note(`The ${what} ${name} was ${summary.result}.`);
       else if (name !== undefined) output.note(`The ${what} ${name} already points to this commit.`);
       else if (summary.refs === 0)

@@ -291,6 +291,8 @@ export interface RefRequest {
 export interface RefSummary {
   readonly result: 'listed' | 'created' | 'moved' | 'renamed' | 'removed';
   readonly refs: number;
+  /** Of a branch or tag that was moved: the commit that it had. */
+  readonly previous?: string;
 }
 
 export interface SwitchRequest {
@@ -308,6 +310,8 @@ export interface RestoreRequest {
   readonly from?: string;
   /** Write nothing and fail with `conflict` when a file to overwrite changed here since the last push. */
   readonly keepsChanges?: boolean;
+  /** Also remove what the commit lacks at these paths. Ignored files stay. */
+  readonly exact?: boolean;
 }
 export interface RestorePlan {
   /** Files that differ from the commit and would be written. */
@@ -317,9 +321,14 @@ export interface RestorePlan {
   readonly changed: number;
   /** The first of the changed ones. */
   readonly changedPaths: readonly string[];
+  /** With `exact`: paths that would be removed, and the first of these. */
+  readonly removed?: number;
+  readonly removedPaths?: readonly string[];
 }
 export interface RestoreSummary {
   readonly restored: number;
+  /** With `exact`. */
+  readonly removed?: number;
   readonly bytes: number;
   readonly failed: number;
   readonly kept?: KeptTotals;

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../../../app/cli/run-cli.fixture.ts';
 import type { JobEvent } from '../../api/events.ts';
 import type { PullSummary } from '../../api/jobs/jobs.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
@@ -68,6 +69,38 @@ describe('a switch', () => {
         'This workspace and the branch trial both changed a. Nothing was changed. Push or restore what changed here, then switch.',
     });
     expect(await status(testContext(copy), {})).toMatchObject({ branch: 'main' });
+  });
+});
+
+describe('a conflict', () => {
+  it('names what was typed, and advises commands that settle it', async () => {
+    await tag(testContext(root), { name: 'v1' });
+    sandbox.write('work/b', 'later');
+    await push(testContext(root), {});
+    await switchBranch(testContext(root), { name: 'trial', create: true });
+    sandbox.write('work/a', 'trial');
+    const { commit } = await push(testContext(root), {});
+    await remoteAdd(testContext(root), { name: 'second', url: sandbox.path('store') });
+    await clone('copy');
+    const copy = sandbox.path('copy');
+    await remoteAdd(testContext(copy), { name: 'second', url: sandbox.path('store') });
+    await pull(testContext(copy, { remoteName: 'second' }), {});
+    const settle = async (ref: string, what: string, remoteName?: string) => {
+      sandbox.write('copy/a', `edited for ${ref}`);
+      const context = testContext(copy, remoteName === undefined ? {} : { remoteName });
+      const error = await pull(context, { ref }).catch((caught: Error) => caught);
+      expect(error).toMatchObject({ code: 'conflict', data: { ref, count: 1 } });
+      expect(String(error)).toContain(`This workspace and the ${what} both changed a.`);
+      const [, command] = /or "dray (.*?)"/.exec(String(error)) ?? [];
+      expect(command).toBe(`pull ${ref} --both${remoteName === undefined ? '' : ` --remote ${remoteName}`}`);
+      expect(await runCli(command!.split(' '), { cwd: copy })).toMatchObject({ exitCode: 0 });
+      expect(readFileSync(join(copy, 'a'), 'utf8')).toBe(ref === 'v1' ? 'one' : 'trial');
+    };
+    await settle('trial', 'branch trial');
+    await settle('v1', 'tag v1');
+    await settle(commit!.slice(0, 12), `commit ${commit!.slice(0, 12)}`);
+    await settle('v1', 'tag v1');
+    await settle('trial~0', 'branch trial~0', 'second');
   });
 });
 

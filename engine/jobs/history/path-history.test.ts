@@ -4,6 +4,7 @@ import type { CommitEvent } from '../../api/events.ts';
 import type { LogRequest } from '../../api/jobs/jobs.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
+import { pull } from '../pull/pull.ts';
 import { switchBranch } from '../pull/switch.ts';
 import { push } from '../push/push.ts';
 import { initIn } from '../remotes/init.fixture.ts';
@@ -25,7 +26,7 @@ afterEach(() => sandbox[Symbol.dispose]());
 
 async function commit(message: string, files: Readonly<Record<string, string | undefined>>, in_ = 'work') {
   for (const [path, content] of Object.entries(files)) {
-    if (content === undefined) rmSync(sandbox.path(in_, path));
+    if (content === undefined) rmSync(sandbox.path(in_, path), { recursive: true });
     else sandbox.write(`${in_}/${path}`, content);
   }
   await push(testContext(sandbox.path(in_)), { message });
@@ -104,7 +105,20 @@ describe('the history of a path', () => {
     await expect(history({ path: '../a' })).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('follows only that parent of a merge that has the same content', async () => {
+  it('names what one side of a merge did, also where the other side won', async () => {
+    await commit('one', { a: '1', b: '1' });
+    await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'other' });
+    await commit('theirs', { a: '22', 'only/here': 'x' }, 'other');
+    await commit('theirs, undone', { 'only/here': undefined, 'only/': undefined }, 'other');
+    sandbox.write('work/a', '333');
+    await pull(testContext(root), { conflicts: 'ours' });
+    await commit('ours', {});
+    await commit('after', { b: '2' });
+    expect(await history({ path: 'a' })).toEqual(['ours modified 3', 'theirs modified 2', 'one added 1']);
+    expect(await history({ path: 'only/here' })).toEqual(['theirs, undone deleted 1', 'theirs added 1']);
+  });
+
+  it('counts a merge only if its content is that of none of its parents', async () => {
     await commit('one', { a: '1', b: '1' });
     await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'other' });
     await commit('theirs', { a: '22' }, 'other');

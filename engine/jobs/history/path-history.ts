@@ -1,10 +1,11 @@
 /**
- * The commits that changed a path, newest first.
+ * The commits that changed a path, newest first: those in which it differs from what each of their parents
+ * has. All parents are followed, so what one side of a merge did is listed also where the other side won.
  *
  * Each commit costs one request. Its manifest is read only where the segments around the path differ by name
- * from those of its parent, because segments of the same name have the same entries. If the path is the same
- * in a merge and one of its parents, only that parent is followed. A forgotten commit cannot be read: its
- * nearest ancestors that are kept stand for it, so its changes count as those of the commit after it.
+ * from those of its parent, because segments of the same name have the same entries. A
+ * forgotten commit cannot be read: its nearest ancestors that are kept stand for it, so its changes count as
+ * those of the commit after it.
  */
 import { checkAborted } from '../../base/abort.ts';
 import { isSameEntry, kindOfChange } from '../../model/diff.ts';
@@ -86,18 +87,16 @@ export async function* walkPathHistory(
     const above = await keptAmong(commit.parents);
     const parents = await Promise.all(above.map(async (one) => [one, await load(one)] as const));
     let change: Omit<PathChange, 'hash' | 'commit'> | undefined;
-    let followed = parents;
     for (const parent of parents.length === 0 ? [undefined] : parents) {
       const found = await reader.compare(parent?.[1], commit);
       if (found === undefined) {
         change = undefined;
-        followed = parent ? [parent] : [];
         break;
       }
       change ??= found;
     }
     if (change) yield { hash, commit, ...change };
-    for (const parent of followed) {
+    for (const parent of parents) {
       if (seen.has(parent[0])) continue;
       seen.add(parent[0]);
       open.push(parent);

@@ -2,6 +2,7 @@
 import { DrayError } from '../../api/error.ts';
 import type { JobContext, ReadCommittedRequest } from '../../api/jobs/jobs.ts';
 import type { ReadPlaceSummary } from '../../api/jobs/trees.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { Entry, FileEntry } from '../../model/entry.ts';
 import { whileKept } from '../retention/forgotten.ts';
 import { fetchCommit } from '../session/base-commit.ts';
@@ -26,7 +27,7 @@ export async function readCommitted(
   let bytes = 0;
   const read = async () => {
     const commit = await fetchCommit(session, store, hash);
-    const entry = fileOf(await findEntry(store, commit, wanted, signal), wanted);
+    const entry = fileOf(await findEntry(store, commit, wanted, signal), { from, path: wanted });
     for await (const piece of readEntryBytes(store, entry, { start, end: start + lengthBytes, signal })) {
       await write(piece);
       bytes += piece.length;
@@ -36,14 +37,18 @@ export async function readCommitted(
   return { bytes, requests: meter.totals() };
 }
 
-function fileOf(entry: Entry | undefined, path: string): FileEntry {
+function fileOf(
+  entry: Entry | undefined,
+  { from, path }: Pick<ReadCommittedRequest, 'from' | 'path'>,
+): FileEntry {
   const data = { path };
+  const command = `dray ls ${shellWord(from)} -r`;
   if (entry?.kind === 'file') return entry;
   if (entry?.kind === 'link')
     throw new DrayError('usage', `${path} is a symbolic link in that commit, to ${entry.target}.`, { data });
   throw new DrayError('notFound', `The commit has no file ${path}.`, {
     data,
-    advice: '"dray ls" shows what it has.',
-    command: 'dray ls',
+    advice: `"${command}" shows what it has.`,
+    command,
   });
 }

@@ -207,7 +207,7 @@ async function place(
     },
   });
   session.context.emit({ type: 'ref', name, commit, current: false });
-  return { result: isMove ? 'moved' : 'created', refs: 1 };
+  return existing ? { result: 'moved', refs: 1, previous: existing.commit } : { result: 'created', refs: 1 };
 }
 
 function changedElsewhere(kind: RefKind, name: string): DrayError {

@@ -125,7 +125,8 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
     onWriting();
     // Saved together with the base, when everything has arrived.
     if (!hasBase(session.state)) session.state = { ...session.state, branch: target.branch };
-    return pullCommit(session, remote, link, { commit: target.commit, words: 'pull' }, {});
+    const named = { kind: 'branch', name: target.branch } as const;
+    return pullCommit(session, remote, link, { commit: target.commit, named, words: 'pull' }, {});
   }
   const fresh = () => fillFresh(session, remote, link, target, onWriting);
   return await whileKept(remote.store, target.commit, fresh, { signal: session.context.signal });

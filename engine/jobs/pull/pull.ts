@@ -13,10 +13,10 @@ import { type LinkedRepository, linkRepository } from '../session/link-repositor
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
-import { resolveContent } from '../session/resolve-commit.ts';
+import { resolveNamed, type TypedCommit } from '../session/resolve-commit.ts';
 import { refuseRolledBack } from '../session/rolled-back.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
-import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
+import { collectChanges, type OtherSide, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
 import {
   hasInterruptedPull,
@@ -38,11 +38,11 @@ export async function pull(context: JobContext, request: PullRequest): Promise<P
   const link = await linkRepository(session, remote.store, session.state.branch);
   await settleUnconfirmedPush(session, remote.store, link);
   if (request.ref === undefined) await refuseRolledBack(session, remote.store, link.tip);
-  const target = await targetCommit(session, remote, link, request.ref);
+  const { commit: target, named } = await targetCommit(session, remote, link, request.ref);
   const isOwn = request.ref === undefined || target === link.tip?.commit;
   const words = isOwn ? 'pull' : `pull ${request.ref}`;
   const arrival = isOwn ? undefined : interruptedPullOf(session, target, words);
-  return await pullCommit(session, remote, link, { commit: target, arrival, words }, request);
+  return await pullCommit(session, remote, link, { commit: target, named, arrival, words }, request);
 }
 
 async function targetCommit(
@@ -50,9 +50,10 @@ async function targetCommit(
   { store }: OpenedRemote,
   link: LinkedRepository,
   ref: string | undefined,
-): Promise<CommitHash> {
-  if (ref !== undefined) return await resolveContent(session, store, ref);
-  if (link.tip) return link.tip.commit;
+): Promise<Pick<PullTarget, 'commit' | 'named'>> {
+  if (ref !== undefined) return await resolveNamed(session, store, ref);
+  const named = { kind: 'branch', name: session.state.branch } as const;
+  if (link.tip) return { commit: link.tip.commit, named };
   throw new DrayError(
     'notFound',
     `The branch ${session.state.branch} has no commit on ${store.address} yet. Push first, or pull another ref.`,
@@ -64,6 +65,8 @@ async function targetCommit(
 
 export interface PullTarget {
   readonly commit: CommitHash;
+  /** For messages. */
+  readonly named: TypedCommit;
   /** Recorded until the pull has finished, unless the commit is the branch's own. */
   readonly arrival?: InterruptedPull | undefined;
   /** The commit is that of the branch which the workspace is switched to. */
@@ -88,7 +91,7 @@ async function bringCommit(
   session: Session,
   remote: OpenedRemote,
   link: LinkedRepository,
-  { arrival, commit: target, isOfBranch, words }: PullTarget,
+  { arrival, commit: target, isOfBranch, named, words }: PullTarget,
   request: PullRequest,
 ): Promise<PullSummary> {
   const { store, meter } = remote;
@@ -113,7 +116,7 @@ async function bringCommit(
   const toTarget = await collectChanges(changesFromBase(session, store, base, commit));
   const arrived = await takeInterruptedFiles(session, store, base, toTarget);
   const { changes: theirs, torn } = await takeTorn(session, store, base, arrived);
-  const plan = await planPull(session, theirs, request);
+  const plan = await planPull(session, theirs, { ref: named, words }, request);
   if (request.dryRun) {
     const changes = await emitChanges(session, [plan.changes]);
     return {
@@ -214,6 +217,7 @@ function openKeeper(
 async function planPull(
   session: Session,
   theirs: readonly Change[],
+  other: OtherSide,
   request: PullRequest,
 ): Promise<PullPlan> {
   const theirPaths = new Set(theirs.map((change) => change.path));
@@ -225,9 +229,9 @@ async function planPull(
   const conflicts = [...merge.conflicts, ...inTheWay];
   const decide = ({ path }: MergeConflict) => request.decisions?.[path] ?? request.conflicts ?? 'stop';
   if (conflicts.some((conflict) => decide(conflict) === 'stop'))
-    throw reportConflicts(session, conflicts, session.state.branch);
+    throw reportConflicts(session, conflicts, other);
   // Already decided, but a dry run reports them.
-  if (request.dryRun) reportConflicts(session, conflicts, session.state.branch);
+  if (request.dryRun) reportConflicts(session, conflicts, other);
   const isTheirs = (conflict: MergeConflict) => sideOf(conflict, decide(conflict)) === 'theirs';
   const isBoth = (conflict: MergeConflict) => isTheirs(conflict) && decide(conflict) === 'both';
   const kept = new Set(inTheWay.filter((conflict) => !isTheirs(conflict)).map(({ path }) => path));

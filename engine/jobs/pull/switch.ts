@@ -29,7 +29,8 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
   session.state = { ...session.state, branch: name };
   const { commit } = link.tip;
   const arrival = name === branch ? undefined : interruptedPullOf(session, commit, `switch ${name}`);
-  const target = { commit, arrival, isOfBranch: true, words: `switch ${name}` } as const;
+  const named = { kind: 'branch', name } as const;
+  const target = { commit, named, arrival, isOfBranch: true, words: `switch ${name}` } as const;
   const options = request.dryRun ? { dryRun: true } : {};
   const summary = await pullCommit(session, remote, link, target, options).catch((error: unknown) => {
     throw ownConflict(error);

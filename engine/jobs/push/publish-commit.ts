@@ -257,7 +257,8 @@ export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Pro
       ours: conflict.theirs,
       theirs: conflict.ours,
     }));
-    throw reportConflicts(session, swapped, context.branch);
+    const ref = { kind: 'branch', name: context.branch } as const;
+    throw reportConflicts(session, swapped, { ref, words: 'pull' });
   }
   const hasOurs = takeTheirs.length === 0 && unread === 0;
   // If `hasOurs`, each of our changes is one of theirs, so equal counts mean equal changes.

@@ -8,7 +8,7 @@ import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { readCollectionState } from '../../repository/collection/collection-state.ts';
 import { listRefs, type StoredRef } from '../../repository/refs.ts';
-import { resolveRef } from '../../repository/resolve-ref.ts';
+import { type ResolvedRef, type ResolveOptions, resolveRef } from '../../repository/resolve-ref.ts';
 import { checkLength, readRetention, type StoredRetention } from '../../repository/retention.ts';
 
 /**
@@ -71,17 +71,26 @@ export async function requireKept(
 }
 
 /**
- * Like `resolveRef`, for a commit whose files are read. A request more for one that is named by its hash.
+ * Like `resolveRef`, for a commit whose files are read. A request more for one that no ref names.
  * @throws `forgotten`, and what `resolveRef` throws
  */
 export async function resolveKept(
   store: ObjectStore,
   text: string,
-  options: CallOptions = {},
+  options: ResolveOptions = {},
 ): Promise<CommitHash> {
-  const { commit, ref } = await resolveRef(store, text, options);
-  if (!ref) await requireKept(store, commit, options);
-  return commit;
+  return (await resolveKeptRef(store, text, options)).commit;
+}
+
+/** Like `resolveKept`, with the branch or tag of that name. */
+export async function resolveKeptRef(
+  store: ObjectStore,
+  text: string,
+  { read, ...options }: ResolveOptions = {},
+): Promise<ResolvedRef> {
+  const found = await resolveRef(store, text, { ...options, ...(read && { read }) });
+  if (!found.ref) await requireKept(store, found.commit, options);
+  return found;
 }
 
 /**

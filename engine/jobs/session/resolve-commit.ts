@@ -1,21 +1,35 @@
-/** Resolves a user's name for a commit: a ref on the remote, or `@`, the workspace's base commit. */
+/**
+ * Resolves a user's name for a commit: a ref on the remote, or `@`, the workspace's base commit; each also
+ * with `~N`, the N-th commit before it.
+ */
 import { DrayError } from '../../api/error.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
+import { splitAncestor, walkBack } from '../../repository/ancestor.ts';
+import type { StoredRef } from '../../repository/refs.ts';
 import { resolveRef } from '../../repository/resolve-ref.ts';
-import { resolveKept } from '../retention/forgotten.ts';
+import { requireKept, resolveKeptRef } from '../retention/forgotten.ts';
+import { fetchCommit } from './base-commit.ts';
 import type { Session } from './open-workspace.ts';
 
 /** The workspace's base commit. No branch or tag can have this name. */
 const BASE_NAME = '@';
 
 export async function resolveCommit(session: Session, store: ObjectStore, text: string): Promise<CommitHash> {
-  if (text === BASE_NAME) return requireBase(session);
-  return (await resolveRef(store, text, { signal: session.context.signal })).commit;
+  const based = await resolveBase(session, store, text);
+  if (based) return based.commit;
+  return (await resolveRef(store, text, resolving(session, store))).commit;
+}
+
+/** What a user's name names, for messages. */
+export interface TypedCommit {
+  readonly kind: 'branch' | 'tag' | 'commit';
+  /** As it was typed. */
+  readonly name: string;
 }
 
 /**
- * Like `resolveCommit`, for a commit whose files are read. A request more for one that is named by its hash.
+ * Like `resolveCommit`, for a commit whose files are read. A request more for one that no ref names.
  * @throws `forgotten`
  */
 export async function resolveContent(
@@ -23,8 +37,41 @@ export async function resolveContent(
   store: ObjectStore,
   text: string,
 ): Promise<CommitHash> {
-  if (text === BASE_NAME) return requireBase(session);
-  return resolveKept(store, text, { signal: session.context.signal });
+  return (await resolveNamed(session, store, text)).commit;
+}
+
+/** Like `resolveContent`, and says what the name is. */
+export async function resolveNamed(
+  session: Session,
+  store: ObjectStore,
+  text: string,
+): Promise<{ readonly commit: CommitHash; readonly named: TypedCommit }> {
+  const based = await resolveBase(session, store, text);
+  if (!based) {
+    const { commit, ref } = await resolveKeptRef(store, text, resolving(session, store));
+    return { commit, named: { kind: kindOf(ref), name: text } };
+  }
+  if (!based.isBase) await requireKept(store, based.commit, { signal: session.context.signal });
+  return { commit: based.commit, named: { kind: 'commit', name: text } };
+}
+
+function kindOf(ref: StoredRef | undefined): TypedCommit['kind'] {
+  if (!ref) return 'commit';
+  return ref.name.startsWith('tags/') ? 'tag' : 'branch';
+}
+
+/** For `@` and `@~N`. */
+async function resolveBase(session: Session, store: ObjectStore, text: string) {
+  const ancestor = splitAncestor(text);
+  if (ancestor.name !== BASE_NAME) return undefined;
+  const { read } = resolving(session, store);
+  const commit = await walkBack(requireBase(session), ancestor, read);
+  return { commit, isBase: ancestor.steps === 0 };
+}
+
+function resolving(session: Session, store: ObjectStore) {
+  const read = (hash: CommitHash) => fetchCommit(session, store, hash);
+  return { signal: session.context.signal, read };
 }
 
 /** @throws `notFound` before the first push or pull. */

@@ -1,7 +1,9 @@
 /** The versions of one repository. What their manifests share is in memory once. */
+import { LRUCache } from 'lru-cache';
 import { orAborted } from '../../base/abort.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+import { readCommit } from '../../repository/commit.ts';
 import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import { listRefs, type StoredRef } from '../../repository/refs.ts';
 import { resolveKept } from '../retention/forgotten.ts';
@@ -14,7 +16,7 @@ export interface Versions {
   refs(options?: CallOptions): Promise<readonly StoredRef[]>;
   /**
    * The commit that a branch, a tag or a hash names now. As many requests as `resolveRef`, and one more for a
-   * hash, which may be that of a forgotten commit.
+   * hash or `REF~N`, which may be a forgotten commit. The steps of `~N` cost one the first time.
    * @throws `notFound`, `usage`, `forgotten`
    */
   resolve(text: string, options?: CallOptions): Promise<CommitHash>;
@@ -24,6 +26,8 @@ export interface Versions {
 
 /** Commits whose lists of segments are in memory. */
 const OPEN_MAX = 16;
+/** Commits whose parents are in memory: a gateway walks back from a branch at each look. */
+const PARENTS_MAX = 20_000;
 
 /**
  * @param store That of an opened repository. The caller closes it.
@@ -32,12 +36,19 @@ const OPEN_MAX = 16;
 export function createVersions(store: ObjectStore, reading?: Partial<Reading>): Versions {
   const readCached = createSegmentCache((segment) => readSegment(store, segment));
   const opened = new Map<CommitHash, Promise<Version>>();
+  const parents = new LRUCache<CommitHash, readonly CommitHash[]>({ max: PARENTS_MAX });
+  const readParents = async (hash: CommitHash, options?: CallOptions) => {
+    const known = parents.get(hash) ?? (await readCommit(store, hash, options)).parents;
+    parents.set(hash, known);
+    return { parents: known };
+  };
   return {
     async refs(options) {
       const kinds = await Promise.all([listRefs(store, 'heads', options), listRefs(store, 'tags', options)]);
       return kinds.flat();
     },
-    resolve: (text, options) => resolveKept(store, text, options),
+    resolve: (text, options) =>
+      resolveKept(store, text, { ...options, read: (hash) => readParents(hash, options) }),
     open(hash, { signal } = {}) {
       const version =
         opened.get(hash) ??

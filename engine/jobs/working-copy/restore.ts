@@ -1,6 +1,6 @@
 /**
  * `dray restore`: brings named paths back as a commit has them. It replaces the working copy's own content at
- * these paths, unless changes are to be kept.
+ * these paths, unless changes are to be kept. With `exact` it also removes what the commit lacks there.
  */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext, RestorePlan, RestoreRequest, RestoreSummary } from '../../api/jobs/jobs.ts';
@@ -18,60 +18,55 @@ import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.t
 import { requireBase, resolveContent } from '../session/resolve-commit.ts';
 import { toWorkspacePath } from '../session/workspace-path.ts';
 import { scopeOf } from '../session/workspace-scope.ts';
-import { applyChanges, isAsKnown } from './apply-changes.ts';
+import { applyAsEdits } from './apply-as-edits.ts';
+import { isAsKnown } from './apply-changes.ts';
 import { hashFiles, undecidedFiles } from './hash-files.ts';
 import { settleCutRuns } from './interrupted-writes.ts';
 import { refreshIndex } from './refresh-index.ts';
 
-const CHANGED_NAMED_MAX = 20;
+const NAMED_MAX = 20;
 
 export async function restore(context: JobContext, request: RestoreRequest): Promise<RestoreSummary> {
-  return withDiffering(context, request, async ({ remote, differing, hash, link, session }) => {
-    const plan = planOf(session, differing);
+  return withDiffering(context, request, async (found) => {
+    const { differing, extra, hash, link, remote, session } = found;
+    const plan = planOf(found, request);
     if (request.keepsChanges && plan.changed > 0) throw wouldLose(plan);
-    const totals = { files: differing.length, bytes: plan.bytes };
-    const changed = new Set(differing.flatMap((entry) => (isChanged(session, entry) ? [entry.path] : [])));
-    const { files, settings } = session.index;
-    const mark = settings.base;
-    const based = differing.map(({ path }) => [path, ...files.unplacedBaseEntries(path, path)] as const);
-    settings.base = undefined;
-    const applied = await applyChanges({
+    const paths = [...differing.map(({ path }) => path), ...extra];
+    const changed = new Set(paths.filter((path) => isChanged(session, path)));
+    const applied = await applyAsEdits({
       session,
       remote,
       link,
       writing: { commit: hash, words: wordsOf(request) },
-      totals,
-      deletions: [],
-      writes: [differing],
+      deletions: extra,
+      writes: differing,
       // A change made while this runs is kept as well.
-      ...(request.keepsChanges ? {} : { givenUp: new Set(differing.map((entry) => entry.path)) }),
+      ...(request.keepsChanges ? {} : { givenUp: new Set(paths) }),
       keeper: openLocalKeeper({
         session,
         words: wordsOf(request),
+        deletions: new Set(extra),
         // Committed content need not be kept.
         isMeant: (path) => changed.has(path) || !isAsKnown(session, path),
       }),
     });
-    // A written path has become its own base. The rows are the base commit's again.
-    session.index.transaction(() => {
-      for (const [path, entry] of based) files.setBase(path, entry);
-      settings.base = mark;
-    });
-    const base = await ensureBase(session, remote.store, link);
-    if (applied.failed === 0) await settleCutRuns(session, remote.store, base);
-    const restored = differing.length - applied.failed;
-    return { restored, bytes: applied.bytes, failed: applied.failed, ...applied.keeping };
+    if (applied.failed === 0) await settleCutRuns(session, remote.store, applied.base);
+    const stayed = extra.filter((path) => session.index.files.find(path, 0)?.after !== undefined).length;
+    const restored = differing.length - (applied.failed - stayed);
+    const removed = request.exact ? { removed: extra.length - stayed } : {};
+    return { restored, ...removed, bytes: applied.bytes, failed: applied.failed, ...applied.keeping };
   });
 }
 
 /** The changes that `restore` would make. Only the index is updated, by the scan. */
 export async function planRestore(context: JobContext, request: RestoreRequest): Promise<RestorePlan> {
-  return withDiffering(context, request, async ({ differing, session }) => planOf(session, differing));
+  return withDiffering(context, request, async (found) => planOf(found, request));
 }
 
 /** The command line to type again. */
-function wordsOf({ from, paths }: RestoreRequest): string {
-  return ['restore', ...paths, ...(from === undefined ? [] : ['--from', from])].map(shellWord).join(' ');
+function wordsOf({ exact, from, paths }: RestoreRequest): string {
+  const options = [...(from === undefined ? [] : ['--from', from]), ...(exact ? ['--exact'] : [])];
+  return ['restore', ...paths, ...options].map(shellWord).join(' ');
 }
 
 interface Differing {
@@ -81,6 +76,8 @@ interface Differing {
   readonly hash: CommitHash;
   /** Entries of the commit that the working copy does not have. */
   readonly differing: readonly Entry[];
+  /** With `exact`: paths of the working copy that the commit lacks. */
+  readonly extra: readonly string[];
 }
 
 async function withDiffering<T>(
@@ -89,7 +86,6 @@ async function withDiffering<T>(
   work: (found: Differing) => Promise<T>,
 ): Promise<T> {
   using session = await openSession(context, 'restore');
-  const wanted = request.paths.map((path) => toWorkspacePath(session, path));
   await using remote = await openSessionRemote(session);
   const { store } = remote;
   const link = await linkRepository(session, store, session.state.branch);
@@ -99,67 +95,116 @@ async function withDiffering<T>(
   const find = async () => {
     const commit = await fetchCommit(session, store, hash);
     await refreshIndex(session);
-    const entries = await collectEntries(session, store, commit, wanted);
-    const paths = new Set(entries.map(({ path }) => path));
+    const entries = await collectEntries(session, store, commit, request);
+    const extra = request.exact ? extraPaths(session, entries, request) : [];
+    const paths = new Set([...entries.map(({ path }) => path), ...extra]);
     await hashFiles(session, undecidedFiles(session, paths));
-    return entries.filter((entry) => !isThere(session, entry));
+    return { differing: entries.filter((entry) => !isThere(session, entry)), extra };
   };
-  const differing = await whileKept(store, hash, find, { signal: context.signal });
-  return await work({ session, remote, hash, link, differing });
+  const found = await whileKept(store, hash, find, { signal: context.signal });
+  return await work({ session, remote, hash, link, ...found });
+}
+
+/** A named path as it was typed, and from the workspace's root. */
+function wantedPaths(session: Session, { paths }: RestoreRequest) {
+  return paths.map((typed) => ({ typed, path: toWorkspacePath(session, typed) }));
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }
 
 async function collectEntries(
   session: Session,
   store: ObjectStore,
   commit: Commit,
-  wanted: readonly string[],
+  request: RestoreRequest,
 ): Promise<Entry[]> {
   const scope = scopeOf(session);
   const entries = new Map<string, Entry>();
-  for (const path of wanted) {
+  for (const wanted of wantedPaths(session, request)) {
+    const { path } = wanted;
     let [found, outside] = [0, 0];
+    let isFile = false;
     for await (const page of readEntries(store, commit, { prefix: path, signal: session.context.signal })) {
       for (const entry of page) {
-        if (path !== '' && entry.path !== path && !entry.path.startsWith(`${path}/`)) continue;
+        if (!isBelow(entry.path, path)) continue;
         found += 1;
+        isFile ||= entry.path === path;
         if (scope?.holds(entry.path) === false) outside += 1;
         else entries.set(entry.path, entry);
       }
     }
-    if (found > 0 && found === outside) throw outsideScope(path);
-    if (found === 0) {
-      throw new DrayError('notFound', `The commit has nothing at ${path}.`, {
-        data: { path },
-        advice: '"dray ls" shows what it has.',
-        command: 'dray ls',
-      });
-    }
+    if (found > 0 && found === outside) throw outsideScope(wanted, request, isFile);
+    if (found === 0 && !(request.exact && isHere(session, path))) throw notInCommit(wanted, request);
   }
   return [...entries.values()];
 }
 
-function outsideScope(path: string): DrayError {
-  const command = `dray scope add ${shellWord(path)}`;
-  return new DrayError('usage', `${path} is outside of what this workspace holds.`, {
-    data: { path, reason: 'outsideScope' },
-    advice: `Take it in with "${command}", or read it with "dray cat".`,
+function isHere({ index }: Session, path: string): boolean {
+  for (const page of index.files.workingPaths()) if (page.some((one) => isBelow(one, path))) return true;
+  return false;
+}
+
+/** What the working copy has at the named paths and the commit lacks. Ignored files are not part of it. */
+function extraPaths(session: Session, entries: readonly Entry[], request: RestoreRequest): string[] {
+  const wanted = wantedPaths(session, request);
+  const has = new Set<string>();
+  for (const { path } of entries) {
+    has.add(path);
+    // An empty folder here that the commit fills is a folder there too.
+    for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1))
+      has.add(path.slice(0, slash + 1));
+  }
+  const extra: string[] = [];
+  for (const page of session.index.files.workingPaths())
+    extra.push(...page.filter((path) => !has.has(path) && wanted.some((one) => isBelow(path, one.path))));
+  return extra;
+}
+
+type Wanted = ReturnType<typeof wantedPaths>[number];
+
+function notInCommit({ path, typed }: Wanted, { from }: RestoreRequest): DrayError {
+  const command = from === undefined ? 'dray ls' : `dray ls ${shellWord(from)}`;
+  return new DrayError('notFound', `The commit has nothing at ${path === '' ? typed : path}.`, {
+    data: { path },
+    advice: `"${command}" shows what it has.`,
     command,
   });
 }
 
-function planOf(session: Session, differing: readonly Entry[]): RestorePlan {
-  const changed = differing.filter((entry) => isChanged(session, entry)).map(({ path }) => path);
+function outsideScope({ path, typed }: Wanted, { from = '@' }: RestoreRequest, isFile: boolean): DrayError {
+  const command = `dray scope add ${shellWord(path)}`;
+  const data = { path, reason: 'outsideScope' };
+  const message = `${path} is outside of what this workspace holds.`;
+  if (isFile)
+    return new DrayError('usage', message, {
+      data,
+      advice: `Take it in with "${command}", or read it with "dray cat ${shellWord(typed)} --from ${shellWord(from)}".`,
+      command,
+    });
+  return new DrayError('usage', message, {
+    data,
+    advice: `Take it in with "${command}", or list it with "dray ls ${shellWord(from)} ${shellWord(path)}".`,
+    command,
+  });
+}
+
+function planOf({ differing, extra, session }: Differing, { exact }: RestoreRequest): RestorePlan {
+  const paths = [...differing.map(({ path }) => path), ...extra];
+  const changed = paths.filter((path) => isChanged(session, path));
   return {
     files: differing.length,
     bytes: differing.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.sizeBytes : 0), 0),
     changed: changed.length,
-    changedPaths: changed.slice(0, CHANGED_NAMED_MAX),
+    changedPaths: changed.slice(0, NAMED_MAX),
+    ...(exact ? { removed: extra.length, removedPaths: extra.slice(0, NAMED_MAX) } : {}),
   };
 }
 
 /** Whether the working copy has a change at the path. */
-function isChanged(session: Session, { kind, path }: Entry): boolean {
-  if (kind === 'folder') return false;
+function isChanged(session: Session, path: string): boolean {
+  if (path.endsWith('/')) return false;
   const { after, before } = session.index.files.find(path, 0) ?? {};
   // The index has no row: a file there is ignored, or lies in a folder's place.
   if (!after) return !isAsKnown(session, path);

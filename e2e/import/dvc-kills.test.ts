@@ -13,10 +13,10 @@ import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/sess
 import { describeTree } from '../../engine/jobs/trees/same-trees.fixture.ts';
 import { openFileStore } from '../../engine/remotes/file/file-store.ts';
 import { listRefs, type StoredRef } from '../../engine/repository/refs.ts';
-import { countSteps, runKilledAt } from '../interrupted/killed-command.ts';
+import { runWhole, STEPS, sweepKills } from '../interrupted/killed-command.ts';
 
-/** The import is killed before each step whose number this divides. */
-const STRIDE = runBudget({ short: 15, long: 1 });
+/** The import is killed before every so many steps, and right before the branch moves. */
+const STRIDE = runBudget({ short: 25, long: 1 });
 
 let sandbox: Sandbox;
 /** What each tag has: the tree that an import which was not killed has left. */
@@ -70,14 +70,9 @@ describe('an import from DVC', () => {
       rmSync(sandbox.path('cache'), { recursive: true, force: true });
     };
     reset();
-    const steps = await countSteps(parameters, sandbox, options);
-    expect(steps).toBeGreaterThan(30);
+    await runWhole(parameters, options);
     let restarts = 0;
-    for (let step = 1; step <= steps; step += STRIDE) {
-      reset();
-      expect(await runKilledAt(step, parameters, options), `step ${step}`).toMatchObject({
-        signal: 'SIGKILL',
-      });
+    const check = async (where: string) => {
       for (const { name } of await refsOf('repository')) {
         const tag = name === 'heads/main' ? 'v2' : name.slice('tags/'.length);
         expect(await treeOf('repository', name.slice(name.indexOf('/') + 1)), name).toEqual(
@@ -85,11 +80,13 @@ describe('an import from DVC', () => {
         );
       }
       const again = await importDvc(context(), { project: 'project', to: 'repository', allCommits: true });
-      expect(again, `killed before step ${step}`).toMatchObject({ failed: 0 });
+      expect(again, where).toMatchObject({ failed: 0 });
       expect((await refsOf('repository')).map(({ name }) => name)).toEqual(names);
       for (const tag of ['v1', 'v2']) expect(await treeOf('repository', tag)).toEqual(expected.get(tag));
       if (again.readFiles < 3) restarts += 1;
-    }
+    };
+    const important = [STEPS.branchMoved, /^(link|rename) .*\/v2$/];
+    await sweepKills({ parameters, options, stride: STRIDE, least: 3, important, begin: reset, check });
     // Later kills find content that the killed run has sent already.
     expect(restarts).toBeGreaterThan(0);
   });

@@ -13,11 +13,11 @@ import { openFileStore } from '../../engine/remotes/file/file-store.ts';
 import { type Commit, readCommit } from '../../engine/repository/commit.ts';
 import { readEntries } from '../../engine/repository/manifest/read-entries.ts';
 import { readRef } from '../../engine/repository/refs.ts';
-import { countSteps, runKilledAt } from '../interrupted/killed-command.ts';
+import { runWhole, STEPS, sweepKills } from '../interrupted/killed-command.ts';
 import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 
-/** The import is killed before each step whose number this divides. */
-const STRIDE = runBudget({ short: 15, long: 1 });
+/** The import is killed before every so many steps, and right before the branch moves. */
+const STRIDE = runBudget({ short: 20, long: 1 });
 
 let server: S3Server;
 let sandbox: Sandbox;
@@ -85,20 +85,18 @@ describe('an import of the versions of a bucket', () => {
       rmSync(sandbox.path('cache'), { recursive: true, force: true });
     };
     reset();
-    const steps = await countSteps(parameters, sandbox, options);
-    expect(steps).toBeGreaterThan(STRIDE);
+    await runWhole(parameters, options);
     let restarts = 0;
-    for (let step = 1; step <= steps; step += STRIDE) {
-      reset();
-      const killed = await runKilledAt(step, parameters, options);
-      expect(killed, `step ${step}`).toMatchObject({ signal: 'SIGKILL' });
+    const check = async (where: string) => {
       const left = await commitsOf(to);
-      if (left.length > 0) expect(left, `killed before step ${step}`).toEqual(expected);
+      if (left.length > 0) expect(left, where).toEqual(expected);
       const again = await importFolderVersions(context(), request());
-      expect(again, `killed before step ${step}`).toMatchObject({ failed: 0 });
+      expect(again, where).toMatchObject({ failed: 0 });
       expect(await commitsOf(to)).toEqual(expected);
       if (again.readFiles < 4) restarts += 1;
-    }
+    };
+    const important = [STEPS.branchMoved];
+    await sweepKills({ parameters, options, stride: STRIDE, least: 2, important, begin: reset, check });
     // Later kills find content that the killed run has sent already.
     expect(restarts).toBeGreaterThan(0);
   });

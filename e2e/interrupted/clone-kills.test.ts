@@ -11,10 +11,10 @@ import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
 import { describeTree } from '../../engine/jobs/trees/same-trees.fixture.ts';
 import { status } from '../../engine/jobs/working-copy/status.ts';
-import { countSteps, runKilledAt } from './killed-command.ts';
+import { runWhole, STEPS, sweepKills } from './killed-command.ts';
 
-/** The clone is killed before each step whose number this divides. */
-const STRIDE = runBudget({ short: 10, long: 1 });
+/** The clone is killed before every so many steps, and before the important ones. */
+const STRIDE = runBudget({ short: 13, long: 1 });
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -42,25 +42,29 @@ async function expectWhole(): Promise<void> {
 
 describe('A clone', () => {
   it('that is killed before a step completes when it runs again', async () => {
-    const steps = await countSteps(clone(), sandbox);
+    await runWhole(clone());
     await expectWhole();
-    expect(steps).toBeGreaterThan(10);
-    for (let step = 1; step <= steps; step += STRIDE) {
-      rmSync(sandbox.path('copy'), { recursive: true, force: true });
-      expect(await runKilledAt(step, clone()), `step ${step}`).toMatchObject({ signal: 'SIGKILL' });
-      const request = { url: sandbox.path('store'), directory: sandbox.path('copy') };
-      const again = await cloneWorkspace(testContext(sandbox.folder), request);
-      expect(again, `killed before step ${step}`).toMatchObject({ failed: 0 });
-      await expectWhole();
-    }
+    const { marked, stateWritten, unlocked, unmarked } = STEPS;
+    await sweepKills({
+      parameters: clone(),
+      stride: STRIDE,
+      least: 2,
+      important: [stateWritten, /^mkdir .*\/copy\/b$/, marked, unmarked, unlocked],
+      begin: () => rmSync(sandbox.path('copy'), { recursive: true, force: true }),
+      check: async (where) => {
+        const request = { url: sandbox.path('store'), directory: sandbox.path('copy') };
+        const again = await cloneWorkspace(testContext(sandbox.folder), request);
+        expect(again, where).toMatchObject({ failed: 0 });
+        await expectWhole();
+      },
+    });
   });
 
   it('that was killed after its last step is up to date when it runs again', async () => {
     rmSync(sandbox.path('copy'), { recursive: true, force: true });
-    await countSteps(clone(), sandbox);
+    await runWhole(clone());
     writeFileSync(sandbox.path('copy/mine'), 'an edit');
-    const again = await runKilledAt(0, clone());
-    expect(again).toMatchObject({ exitCode: 0 });
+    const again = await runWhole(clone());
     expect(again.stdout).toContain('up to date');
     expect(readFileSync(sandbox.path('copy/mine'), 'utf8')).toBe('an edit');
   });

@@ -11,11 +11,11 @@ import { pull } from '../../engine/jobs/pull/pull.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
-import { countSteps, runKilledAt } from './killed-command.ts';
+import { type KillSweep, STEPS, sweepKills } from './killed-command.ts';
 import { findWhyNoLoopDisks, openLoopDisks } from './loop-disk.ts';
 
-/** The run is killed at every so many steps: no more than there are deletions in a row. */
-const STRIDE = runBudget({ short: 8, long: 1 });
+/** The pull is killed before every so many steps, and before the important ones. */
+const STRIDE = runBudget({ short: 12, long: 1 });
 /** A cut of the power takes the time of three kills. */
 const CUT_STRIDE = runBudget({ short: 21, long: 1 });
 const CHANGED = ['a.txt', 'deep/b.txt', 'deep/er/large.bin'];
@@ -57,17 +57,23 @@ function begin(root: string): ReadonlyMap<string, number> {
   );
 }
 
-/** Kills a pull of a fresh workspace before each step of this stride in turn. */
-async function* killedPulls(root: string, stride: number) {
-  begin(root);
-  const steps = await countSteps(PULL, sandbox, { cwd: root });
-  expect(steps).toBeGreaterThan(20);
-  for (let step = 1; step <= steps; step += stride) {
-    const inodes = begin(root);
-    const killed = await runKilledAt(step, PULL, { cwd: root });
-    expect(killed, killed.stderr).toMatchObject({ signal: 'SIGKILL' });
-    yield { step, inodes };
-  }
+/** Kills a pull of a fresh workspace before one step after the other. */
+function sweepPulls(
+  root: string,
+  sweep: Pick<KillSweep, 'important' | 'stride'>,
+  check: (where: string, inodes: ReadonlyMap<string, number>) => Promise<void>,
+): Promise<void> {
+  let inodes: ReadonlyMap<string, number>;
+  return sweepKills({
+    ...sweep,
+    parameters: PULL,
+    options: { cwd: root },
+    least: 3,
+    begin: () => {
+      inodes = begin(root);
+    },
+    check: (where) => check(where, inodes),
+  });
 }
 
 /** The contents that the bin has for a path. */
@@ -81,16 +87,22 @@ function inBin(root: string, path: string): readonly string[] {
 describe('A pull that takes theirs', () => {
   it('has every overwritten file at its path or in the bin, whenever it is killed', async () => {
     const root = sandbox.path('killed');
-    for await (const { step } of killedPulls(root, STRIDE)) {
+    const inTheMiddle = [
+      /^link .*\/gone-2\.txt .*\/kept\//,
+      /^unlink .*\/gone-2\.txt$/,
+      /^rename .*\/deep\/b\.txt$/,
+    ];
+    const important = [...inTheMiddle, STEPS.stateWritten, STEPS.unmarked];
+    await sweepPulls(root, { important, stride: STRIDE }, async (where) => {
       for (const path of PATHS) {
         const live = existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
-        expect([live, ...inBin(root, path)], `${path}, killed before step ${step}`).toContain(mine(path));
+        expect([live, ...inBin(root, path)], `${path}, ${where}`).toContain(mine(path));
       }
       // The same pull, run again, ends it, and loses nothing either.
       await pull(testContext(root), { conflicts: 'theirs' });
-      for (const path of PATHS) expect(inBin(root, path), `${path} after step ${step}`).toContain(mine(path));
+      for (const path of PATHS) expect(inBin(root, path), `${path}, ${where}`).toContain(mine(path));
       expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('theirs');
-    }
+    });
   });
 
   it.skipIf(whyNot !== undefined)(
@@ -103,17 +115,18 @@ describe('A pull that takes theirs', () => {
       disks.mount('disk', options);
       const root = join(disks.mountPoint, 'work');
       let replaced = 0;
-      for await (const { inodes, step } of killedPulls(root, CUT_STRIDE)) {
+      const important = [STEPS.stateWritten, STEPS.unlocked];
+      await sweepPulls(root, { important, stride: CUT_STRIDE }, async (where, inodes) => {
         disks.syncAnotherFile();
         await disks.cut('after');
         disks.mount('after');
         for (const [path, inode] of inodes) {
           if (lstatSync(join(root, path), { throwIfNoEntry: false })?.ino === inode) continue;
           replaced += 1;
-          expect(inBin(root, path), `${path}, cut before step ${step}`).toContain(mine(path));
+          expect(inBin(root, path), `${path}, cut after it was ${where}`).toContain(mine(path));
         }
         disks.mount('disk', options);
-      }
+      });
       disks.unmount();
       expect(replaced).toBeGreaterThan(PATHS.length);
     },

@@ -1,10 +1,11 @@
 /**
- * Loaded before a command (`--import`): ends the process by SIGKILL right before its n-th change to the file
- * system, n in DRAY_TEST_KILL_AT. With n = 0 it kills nothing and writes the number of changes to the file in
- * DRAY_TEST_STEPS.
+ * Loaded before a command (`--import`): ends the process by SIGKILL right before one of its changes to the
+ * file system. Which one is in DRAY_TEST_KILL_AT: a number, from 1, or a regular expression for the text of
+ * the step. With 0 it kills nothing. It adds the text of each step to the file in DRAY_TEST_STEPS.
  *
- * A step is a call on the main thread that creates, changes, renames or removes something. Writes of SQLite
- * and of worker threads are not counted.
+ * A step is a call on the main thread that creates, changes, renames or removes something. Its text is the
+ * name of the call and its paths: `rename work/.dray/tmp/1-a work/a`. Writes of SQLite and of worker threads
+ * are not counted. How many steps a command takes may differ from one run to the next.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -37,14 +38,21 @@ const WRITES = [
 
 type AnyFunction = (this: unknown, ...values: unknown[]) => unknown;
 
-const killAt = Number(process.env.DRAY_TEST_KILL_AT ?? '0');
-const stepsFile = process.env.DRAY_TEST_STEPS;
-const writeAtEnd = fs.writeFileSync;
+const killAt = process.env.DRAY_TEST_KILL_AT ?? '0';
+const killAtNumber = Number(killAt);
+const killBefore = Number.isNaN(killAtNumber) ? new RegExp(killAt) : undefined;
+const { DRAY_TEST_STEPS } = process.env;
+const stepsFile =
+  DRAY_TEST_STEPS === undefined || !isMainThread ? undefined : fs.openSync(DRAY_TEST_STEPS, 'a');
+const writeNow = fs.writeSync;
 let steps = 0;
 
-function step(): void {
+function step(name: string, values: readonly unknown[]): void {
   steps += 1;
-  if (steps === killAt) process.kill(process.pid, 'SIGKILL');
+  const paths = values.filter((value) => typeof value === 'string' || value instanceof URL).slice(0, 2);
+  const text = [name.replace(/Sync$/, ''), ...paths].join(' ').replaceAll('\\', '/').split('\n', 1)[0]!;
+  if (stepsFile !== undefined) writeNow(stepsFile, `${text.slice(0, 500)}\n`);
+  if (steps === killAtNumber || killBefore?.test(text)) process.kill(process.pid, 'SIGKILL');
 }
 
 function wrap(
@@ -55,7 +63,7 @@ function wrap(
   const original = holder[name];
   if (typeof original !== 'function') return;
   const stepping: AnyFunction = function (this: unknown, ...values) {
-    if (isStep(values)) step();
+    if (isStep(values)) step(name, values);
     return Reflect.apply(original, this, values);
   };
   holder[name] = Object.defineProperties(stepping, Object.getOwnPropertyDescriptors(original));
@@ -76,7 +84,4 @@ if (isMainThread) {
       wrap(holder, `open${ending}`, creates);
     }
   syncBuiltinESMExports();
-  process.on('exit', () => {
-    if (stepsFile !== undefined && killAt === 0) writeAtEnd(stepsFile, `${steps}`);
-  });
 }

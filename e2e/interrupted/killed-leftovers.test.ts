@@ -11,9 +11,9 @@ import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
 import { copyTree } from '../../engine/jobs/trees/copy-tree.ts';
-import { countSteps, runKilledAt } from './killed-command.ts';
+import { runWhole, sweepKills } from './killed-command.ts';
 
-/** Odd, so that killed runs of both kinds follow. */
+/** The command is killed before every so many steps, and right before the file gets its new content. */
 const STRIDE = runBudget({ short: 5, long: 1 });
 
 let sandbox: Sandbox;
@@ -64,31 +64,31 @@ describe.each(commands.slice(0, runBudget({ short: 2, long: commands.length })))
       sandbox.write('new', NEW);
       sandbox.write('work/data', OLD);
       await initWorkspace(testContext(work), { remoteUrl: sandbox.path('store') });
-      const steps = await countSteps(parameters(), sandbox, options);
-      expect(steps).toBeGreaterThan(2);
+      await runWhole(parameters(), options);
       expect(readFileSync(sandbox.path('work/data'), 'utf8')).toContain(written);
-      for (let step = 1; step <= steps; step += STRIDE) {
+      const begin = () => {
         sandbox.write('work/data', OLD);
-        expect(await runKilledAt(step, parameters(), options), `step ${step}`).toMatchObject({
-          signal: 'SIGKILL',
-        });
+        rmSync(sandbox.path('work/.dray-tmp'), { recursive: true, force: true });
+      };
+      const check = async (where: string, kills: number) => {
         const found = readFileSync(sandbox.path('work/data'), 'utf8');
-        expect(found === OLD || found.includes(written), `step ${step}`).toBe(true);
+        expect(found === OLD || found.includes(written), where).toBe(true);
         rmSync(sandbox.path('copied'), { recursive: true, force: true });
         const copied = { source: { place: work }, destination: { place: sandbox.path('copied') } };
         await copyTree(testContext(sandbox.folder, { environment }), copied);
-        expect(readdirSync(sandbox.path('copied')), `step ${step}`).toEqual(['data']);
-        expect(await push(testContext(work), {}), `step ${step}`).toMatchObject({ failed: 0 });
-        const again = step % 2 === 0 ? await runKilledAt(0, parameters(), options) : undefined;
-        if (again) expect(again, `step ${step}`).toMatchObject({ exitCode: 0 });
+        expect(readdirSync(sandbox.path('copied')), where).toEqual(['data']);
+        expect(await push(testContext(work), {}), where).toMatchObject({ failed: 0 });
+        if (kills % 2 === 0) await runWhole(parameters(), options);
         // A killed run's marker that its files were not synced is kept for a week, in a folder that no scan
         // reads.
         const left = readdirSync(work, { recursive: true, encoding: 'utf8' }).sort();
         const items = left.filter((name) => !/^\.dray(?:\/|-tmp$|-tmp\/unsynced-)/.test(name));
-        expect(items, `step ${step}`).toEqual(['.dray', 'data']);
-        // The next run starts in the same state as the counted one.
-        rmSync(sandbox.path('work/.dray-tmp'), { recursive: true, force: true });
-      }
+        expect(items, where).toEqual(['.dray', 'data']);
+      };
+      const important = [/^(rename|link) .*\/data$/];
+      await sweepKills({
+        ...{ parameters: parameters(), options, stride: STRIDE, least: 1, important, begin, check },
+      });
       const listed = await runCli(['ls', '--json'], { cwd: work });
       expect(listed.stdout.split('\n').filter((line) => line.includes('"entry"'))).toHaveLength(1);
     });

@@ -14,10 +14,11 @@ import { scope } from '../../engine/jobs/scope/scope.ts';
 import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
 import { describeTree } from '../../engine/jobs/trees/same-trees.fixture.ts';
 import { status } from '../../engine/jobs/working-copy/status.ts';
-import { countSteps, runKilledAt } from '../interrupted/killed-command.ts';
+import { runWhole, STEPS, sweepKills } from '../interrupted/killed-command.ts';
 
-/** The command is killed before each step whose number this divides. */
-const STRIDE = runBudget({ short: 9, long: 1 });
+/** The command is killed before every so many steps, and before the important ones. */
+const STRIDE = runBudget({ short: 13, long: 1 });
+const { branchMoved, marked, stateWritten, unlocked, unmarked } = STEPS;
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -53,31 +54,29 @@ async function stateOf(root: string) {
 }
 
 describe.each([
-  ['that fetches', ['add', 'b']],
-  ['that removes', ['drop', 'a']],
-  ['that does both', ['only', 'b', 'c']],
-  ['to everything', ['clear']],
-] as const)('A change of scope %s', (_name, words) => {
+  ['that fetches', ['add', 'b'], [stateWritten, marked]],
+  ['that removes', ['drop', 'a'], [stateWritten, /^unlink .*\/a\/1$/]],
+  ['that does both', ['only', 'b', 'c'], [stateWritten, unmarked]],
+  ['to everything', ['clear'], [stateWritten, unlocked]],
+] as const)('A change of scope %s', (_name, words, important) => {
   it('completes when it is killed before a step and runs again', async () => {
     const [action, ...patterns] = words;
     const request = action === 'clear' ? { action } : { action, patterns };
     const copy = freshCopy();
-    const command = ['-C', copy, 'scope', ...words];
-    const steps = await countSteps(command, sandbox);
+    const parameters = ['-C', copy, 'scope', ...words];
+    await runWhole(parameters);
     const expected = await stateOf(copy);
-    expect(steps).toBeGreaterThan(5);
-    for (let step = 1; step <= steps; step += STRIDE) {
-      freshCopy();
-      expect(await runKilledAt(step, command), `step ${step}`).toMatchObject({ signal: 'SIGKILL' });
+    const begin = () => void freshCopy();
+    const check = async (where: string) => {
       const between = await status(testContext(copy), {});
-      expect(between.changes.deleted, `killed before step ${step}`).toBe(0);
+      expect(between.changes.deleted, where).toBe(0);
       expect(await push(testContext(copy), { dryRun: true })).toMatchObject({ changes: { deleted: 0 } });
       await scope(testContext(copy), request).catch((error: unknown) => {
         // Killed at its very end: there is nothing left to drop.
         expect(error).toMatchObject({ data: { reason: 'notInScope' } });
         expect(between.scope).toEqual(expected.held);
       });
-      expect(await stateOf(copy), `killed before step ${step}`).toEqual(expected);
+      expect(await stateOf(copy), where).toEqual(expected);
       for (const [path, content] of [
         ['a/2', 'edited'],
         ['a/new', 'new'],
@@ -85,26 +84,27 @@ describe.each([
         ['b/new', 'here before'],
       ])
         expect(readFileSync(`${copy}/${path}`, 'utf8')).toBe(content);
-    }
+    };
+    await sweepKills({ parameters, stride: STRIDE, least: 2, important, begin, check });
   });
 });
 
 describe('A clone of a part', () => {
   it('completes when it is killed before a step and runs again', async () => {
     const copy = sandbox.path('copy');
-    const clone = ['clone', sandbox.path('store'), copy, '--only', 'a', '*.none'];
-    rmSync(copy, { recursive: true, force: true });
-    const steps = await countSteps(clone, sandbox);
+    const parameters = ['clone', sandbox.path('store'), copy, '--only', 'a', '*.none'];
+    const begin = () => rmSync(copy, { recursive: true, force: true });
+    begin();
+    await runWhole(parameters);
     const expected = await stateOf(copy);
     expect(expected).toMatchObject({ changes: { added: 0 }, held: { only: ['a', '*.none'] } });
-    expect(steps).toBeGreaterThan(10);
-    for (let step = 1; step <= steps; step += STRIDE) {
-      rmSync(copy, { recursive: true, force: true });
-      expect(await runKilledAt(step, clone), `step ${step}`).toMatchObject({ signal: 'SIGKILL' });
+    const check = async (where: string) => {
       const request = { url: sandbox.path('store'), directory: copy, only: ['a', '*.none'] };
       expect(await cloneWorkspace(testContext(sandbox.folder), request)).toMatchObject({ failed: 0 });
-      expect(await stateOf(copy), `killed before step ${step}`).toEqual(expected);
-    }
+      expect(await stateOf(copy), where).toEqual(expected);
+    };
+    const important = [stateWritten, marked, unmarked, unlocked];
+    await sweepKills({ parameters, stride: STRIDE, least: 2, important, begin, check });
   });
 });
 
@@ -152,31 +152,32 @@ describe('With commits of others', () => {
   };
   const killEach = async (
     words: readonly string[],
-    goOn: (step: number) => Promise<unknown>,
+    important: readonly RegExp[],
+    goOn: (where: string) => Promise<unknown>,
     stateAfter: () => Promise<unknown>,
   ) => {
     begin();
-    const command = ['-C', copy, ...words];
-    const steps = await countSteps(command, own);
-    expect(steps).toBeGreaterThan(5);
-    await goOn(0);
+    const parameters = ['-C', copy, ...words];
+    await runWhole(parameters);
+    await goOn('not killed');
     const expected = await stateAfter();
-    for (let step = 1; step <= steps; step += STRIDE) {
-      begin();
-      expect(await runKilledAt(step, command), `step ${step}`).toMatchObject({ signal: 'SIGKILL' });
-      await goOn(step);
-      expect(await stateAfter(), `killed before step ${step}`).toEqual(expected);
+    const check = async (where: string) => {
+      await goOn(where);
+      expect(await stateAfter(), where).toEqual(expected);
       expect(readFileSync(`${copy}/a/2`, 'utf8')).toBe('edited');
       expect(readFileSync(`${copy}/a/new`, 'utf8')).toBe('new');
       expect(readFileSync(`${copy}/b/mine`, 'utf8')).toBe('outside');
-    }
+    };
+    await sweepKills({ parameters, stride: STRIDE, least: 2, important, begin, check });
+    // The last run was not killed.
+    await check('not killed');
     return expected;
   };
   const all = async () => ({ here: await stateOf(copy), there: await pushed() });
 
   it('a killed pull goes on', async () => {
     const again = () => pull(testContext(copy), {});
-    const end = await killEach(['pull'], again, all);
+    const end = await killEach(['pull'], [marked, /^(rename|link) .*\/a\/1$/, stateWritten], again, all);
     expect(end).toMatchObject({ here: { changes: { added: 1, modified: 1, deleted: 0 } } });
   });
 
@@ -185,18 +186,18 @@ describe('With commits of others', () => {
       await push(testContext(copy), {});
       await pull(testContext(copy), {});
     };
-    await killEach(['push'], again, all);
+    await killEach(['push'], [branchMoved, stateWritten, unlocked], again, all);
     const lines = await pushed();
     expect(lines.filter((line) => /^b\/(1|mine) /.test(line))).toEqual([]);
     expect(lines.filter((line) => /^(a\/new|b\/swap\/now|b\/2) /.test(line))).toHaveLength(3);
   });
 
   it('a killed widening brings back nothing that they deleted before it goes on', async () => {
-    const goOn = async (step: number) => {
-      expect(await pull(testContext(copy), {}), `step ${step}`).toMatchObject({ failed: 0 });
+    const goOn = async (where: string) => {
+      expect(await pull(testContext(copy), {}), where).toMatchObject({ failed: 0 });
       expect(await scope(testContext(copy), { action: 'add', patterns: ['b'] })).toMatchObject({ failed: 0 });
     };
-    await killEach(['scope', 'add', 'b'], goOn, all);
+    await killEach(['scope', 'add', 'b'], [stateWritten, unmarked], goOn, all);
     const { changes, tree } = await stateOf(copy);
     expect(changes).toMatchObject({ added: 2, modified: 1, deleted: 0 });
     expect(tree.filter((line) => /^b\/[12]? /.test(line))).toEqual(

@@ -1,7 +1,9 @@
 /** A repository in memory that collects garbage: pushes, collections, and what is needed and what is not. */
 import { hash as hashOf } from 'node:crypto';
+import { expect } from 'vitest';
 import { DrayError } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
+import { type StepSweep, sweepSteps } from '../../base/sweep-steps.fixture.ts';
 import {
   type BlobHash,
   type BlobLocation,
@@ -309,3 +311,27 @@ function withoutSignal(argument: unknown): unknown {
 
 /** What a killed process sees of its last request and of all later ones. */
 export const KILLED = new DrayError('unreachable', 'The process was killed.');
+
+/** Ends well, or because its store was killed before it ended. */
+export async function expectKilled(
+  run: Promise<unknown>,
+  { isKilled }: { isKilled(): boolean },
+): Promise<void> {
+  const error = await run.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBe(isKilled() ? KILLED : undefined);
+}
+
+/**
+ * Runs something again and again, with something else at a later request each time.
+ *
+ * @param run One run with something at this request, counted from 1. Returns its counted requests.
+ */
+export function sweepRequests(
+  sweep: StepSweep,
+  run: (request: number) => Promise<CountedRequests>,
+): Promise<void> {
+  return sweepSteps(async (step) => (await run(step)).count() >= step, sweep);
+}

@@ -11,9 +11,11 @@ import { collectionListKey } from '../../repository/keys.ts';
 import { readAnyRef, readRef, removeRef } from '../../repository/refs.ts';
 import {
   createTestRepository,
+  expectKilled,
   type Files,
   KILLED,
   onEachRequest,
+  sweepRequests,
   type TestRepository,
 } from './collected-repository.fixture.ts';
 
@@ -82,10 +84,7 @@ describe('a collection', () => {
   });
 
   it('between any two requests of a push that makes a branch leaves the branch whole', async () => {
-    const whole = await createWithGarbage();
-    const counted = onEachRequest(whole.store, () => {});
-    await whole.push('new', OLD, counted.store);
-    for (let at = 1; at <= counted.count(); at += 1) {
+    await sweepRequests({ least: 10 }, async (at) => {
       const repository = await createWithGarbage();
       const collecting = onEachRequest(repository.store, async (number) => {
         if (number === at) await repository.collect();
@@ -93,7 +92,8 @@ describe('a collection', () => {
       await repository.push('new', OLD, collecting.store);
       expect(await readRef(repository.store, 'heads/new')).toBeDefined();
       expect(await repository.missing()).toEqual([]);
-    }
+      return collecting;
+    });
   });
 
   it('leaves young garbage alone, and removes it when it is older', async () => {
@@ -230,10 +230,7 @@ describe('forgotten commits', () => {
   });
 
   it.each(['before', 'while'])('that get a tag %s the collection keep everything', async (when) => {
-    const whole = await startForgotten();
-    const counted = onEachRequest(whole.repository.store, () => {});
-    await whole.repository.collect({}, counted.store);
-    for (let at = 1; at <= (when === 'before' ? 1 : counted.count()); at += 1) {
+    const tagAt = async (at: number) => {
       const { first, repository } = await startForgotten();
       let isTagged = true;
       const tagging = onEachRequest(repository.store, async (number) => {
@@ -242,14 +239,14 @@ describe('forgotten commits', () => {
       await repository.collect({}, tagging.store);
       expect(await repository.missing()).toEqual([]);
       expect(isTagged || at > 10).toBe(true);
-    }
+      return tagging;
+    };
+    if (when === 'before') await tagAt(1);
+    else await sweepRequests({ least: 20 }, tagAt);
   });
 
   it('may be forgotten between any two requests of a collection', async () => {
-    const whole = await createWithGarbage();
-    const counted = onEachRequest(whole.store, () => {});
-    await whole.collect({}, counted.store);
-    for (let at = 1; at <= counted.count(); at += 1) {
+    await sweepRequests({ least: 20 }, async (at) => {
       const repository = await createWithGarbage();
       const first = (await readRef(repository.store, 'heads/main'))!.commit;
       const forgetting = onEachRequest(repository.store, async (number) => {
@@ -261,7 +258,8 @@ describe('forgotten commits', () => {
       expect(await repository.missing()).toEqual([]);
       await repository.collect();
       await expectCollected(repository);
-    }
+      return forgetting;
+    });
   });
 });
 
@@ -296,11 +294,7 @@ const ENDINGS = ['never', 'answerLost', 'late'] as const;
 
 describe('a collection that is killed at any request', () => {
   it.each(ENDINGS)('is ended by the next one (the last request: %s)', async (ending) => {
-    const whole = await createWithGarbage();
-    const counted = onEachRequest(whole.store, () => {});
-    await whole.collect({}, counted.store);
-    expect(counted.count()).toBeGreaterThan(20);
-    for (let last = 1; last <= counted.count(); last += 1) {
+    await sweepRequests({ least: 20 }, async (last) => {
       const repository = await createWithGarbage();
       const late: (() => Promise<unknown>)[] = [];
       const killed = onEachRequest(repository.store, async (number, request) => {
@@ -309,7 +303,7 @@ describe('a collection that is killed at any request', () => {
         if (number === last && ending === 'late') late.push(request);
         throw KILLED;
       });
-      await expect(repository.collect({}, killed.store)).rejects.toBe(KILLED);
+      await expectKilled(repository.collect({}, killed.store), { isKilled: () => killed.count() >= last });
       expect(await repository.missing()).toEqual([]);
       await repository.collect();
       await expectCollected(repository, { isSwept: true });
@@ -318,7 +312,8 @@ describe('a collection that is killed at any request', () => {
       expect(await repository.missing()).toEqual([]);
       await repository.collect();
       await expectCollected(repository);
-    }
+      return killed;
+    });
   });
 });
 
@@ -328,10 +323,7 @@ describe('a push between any two requests of a collection', () => {
     ['to a new branch', 'other'],
     ['to a branch that was removed', 'gone'],
   ])('%s loses nothing', async (_, branch) => {
-    const whole = await createWithGarbage();
-    const counted = onEachRequest(whole.store, () => {});
-    await whole.collect({}, counted.store);
-    for (let at = 1; at <= counted.count(); at += 1) {
+    await sweepRequests({ least: 20 }, async (at) => {
       const repository = await createWithGarbage();
       const pushing = onEachRequest(repository.store, async (number) => {
         if (number === at) await repository.push(branch, OLD);
@@ -340,15 +332,13 @@ describe('a push between any two requests of a collection', () => {
       expect(await repository.missing()).toEqual([]);
       await repository.collect();
       await expectCollected(repository);
-    }
+      return pushing;
+    });
   });
 
   it('loses nothing if the push began before and ends after it', async () => {
-    const probe = await createWithGarbage();
-    const counted = onEachRequest(probe.store, () => {});
-    await probe.push('main', OLD, counted.store);
     for (const branch of ['main', 'other'])
-      for (let at = 1; at <= counted.count() + 2; at += 1) {
+      await sweepRequests({ least: 10 }, async (at) => {
         const repository = await createWithGarbage();
         const collecting = onEachRequest(repository.store, async (number) => {
           if (number === at) await repository.collect();
@@ -357,16 +347,14 @@ describe('a push between any two requests of a collection', () => {
         expect(await repository.missing()).toEqual([]);
         await repository.collect();
         await expectCollected(repository);
-      }
+        return collecting;
+      });
   });
 });
 
 describe('two collections at once', () => {
   it('do no harm, wherever the second runs between two requests of the first', async () => {
-    const whole = await createWithGarbage();
-    const counted = onEachRequest(whole.store, () => {});
-    await whole.collect({}, counted.store);
-    for (let at = 1; at <= counted.count(); at += 1) {
+    await sweepRequests({ least: 20 }, async (at) => {
       const repository = await createWithGarbage();
       const pushing = onEachRequest(repository.store, async (number) => {
         if (number !== at) return;
@@ -377,6 +365,7 @@ describe('two collections at once', () => {
       expect(await repository.missing()).toEqual([]);
       await repository.collect();
       await expectCollected(repository);
-    }
+      return pushing;
+    });
   });
 });

@@ -6,6 +6,7 @@ import { DrayError } from '../../api/error.ts';
 import type { CheckEvent, JobEvent } from '../../api/events.ts';
 import type { JobContext, MetPeer } from '../../api/jobs/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
+import { sweepSteps } from '../../base/sweep-steps.fixture.ts';
 import { serveForTest, TEST_TOKEN } from '../../peer/peer.fixture.ts';
 import { fingerprintOf } from '../../peer/peer-certificate.ts';
 import { ownCertificate } from '../../peer/peer-own-certificate.ts';
@@ -205,18 +206,21 @@ describe('The test of a remote', () => {
   });
 
   it('removes what it wrote even when it is stopped, at any request', async () => {
-    for (const stopAt of [1, 3, 9, 20, 40, 80]) {
+    const stopAtPut = async (put: number) => {
       const memory = createMemoryStore();
       const control = new AbortController();
       const faults = createFaults();
-      faults.add('put').repeat(stopAt - 1);
+      faults.add('put').repeat(put - 1);
       faults.add('put').after(() => control.abort());
-      await expect(probe(withFaults(memory, faults), control.signal)).rejects.toMatchObject({
-        code: 'aborted',
-      });
-      faults.verifyAllExercised();
+      const outcome = await probe(withFaults(memory, faults), control.signal).then(
+        () => 'whole',
+        ({ code }) => code,
+      );
+      expect(outcome).toBe(control.signal.aborted ? 'aborted' : 'whole');
       expect(await leftIn(memory)).toEqual([]);
-    }
+      return control.signal.aborted;
+    };
+    await sweepSteps(stopAtPut, { stride: 1, least: 10 });
   });
 
   it('warns of clocks that differ, and fails when the store would refuse every signature', async () => {

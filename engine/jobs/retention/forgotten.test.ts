@@ -1,6 +1,7 @@
 /** What other commands do with commits that were forgotten and whose content is gone from the store. */
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sweepSteps } from '../../base/sweep-steps.fixture.ts';
 import { findCutPath } from '../../repository/manifest/cut-path.fixture.ts';
 import { collectGarbage } from '../collect/collect.ts';
 import { listTree } from '../history/list-tree.ts';
@@ -298,14 +299,12 @@ describe('a workspace whose base is forgotten', () => {
   });
 
   it('goes on with a pull that was stopped at any of its requests', async () => {
-    for (let isStopped = true, request = 1; isStopped; request += 1) {
-      isStopped = false;
+    const stopAtRequest = async (request: number) => {
       const stop = new AbortController();
       let requests = 0;
       const take = () => {
         requests += 1;
         if (requests === request) stop.abort();
-        isStopped ||= requests === request;
         return undefined;
       };
       const root = `${based}-${request}`;
@@ -315,10 +314,12 @@ describe('a workspace whose base is forgotten', () => {
         () => 'whole',
         ({ code }) => code,
       );
-      expect(outcome).toBe(isStopped ? 'aborted' : 'whole');
+      expect(outcome).toBe(stop.signal.aborted ? 'aborted' : 'whole');
       expect(await pull(testContext(root), {})).toMatchObject({ failed: 0, commit: repository.commits.four });
       expect(describeTree(root, { times: false })).toEqual(describeTree(repository.root, { times: false }));
-    }
+      return stop.signal.aborted;
+    };
+    await sweepSteps(stopAtRequest, { least: 2 });
   });
 
   it('restores a file of another commit, and knows its base afterwards', async () => {
@@ -436,7 +437,7 @@ describe('a commit that is forgotten while it is read', () => {
     at: string,
   ): Promise<string[]> {
     const outcomes: string[] = [];
-    for (let request = 1; ; request += 1) {
+    const loseAt = async (request: number) => {
       const repository = await createRepository();
       using sandbox = repository.sandbox;
       await commit(repository, 'one', { a: object('a'), z: 'z' });
@@ -460,9 +461,11 @@ describe('a commit that is forgotten while it is read', () => {
         (error: { readonly code: string }) => error.code,
       );
       expect(eventsOf(context, 'fileFailed')).toEqual([]);
-      if (!isLost()) return outcomes;
-      outcomes.push(outcome);
-    }
+      if (isLost()) outcomes.push(outcome);
+      return isLost();
+    };
+    await sweepSteps(loseAt, { least: 3 });
+    return outcomes;
   }
 
   it('fails a clone as forgotten, and not as damaged', async () => {

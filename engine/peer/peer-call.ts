@@ -71,6 +71,7 @@ const CODE_OF_ERRNO: Readonly<Record<string, ErrorCode>> = {
 const STATUS_OF_REASON: Readonly<Record<string, number>> = {
   changedWhileRead: 409,
   notAFile: 409,
+  wrongSize: 409,
   vanished: 404,
 };
 const STATUS_UNFORESEEN = 500;

@@ -6,6 +6,7 @@ import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, realpathSync, 
 import { DrayError } from '../api/error.ts';
 import { createHeldFolders, folderAbove, type HeldFolders, isLinkOnTheWay } from '../base/held-folders.ts';
 import { OPEN_TO_READ } from '../base/open-to-read.ts';
+import { hasUnstatedContent, wrongSize } from '../base/wrong-size.ts';
 import { heldReach } from '../files/scan/tree-reach.ts';
 import { checkEntryPath, isOwnFolderName } from '../model/safe-path.ts';
 import { PEER_LIMITS } from '../peer-protocol/messages.ts';
@@ -70,7 +71,10 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
  * `unsafePath`, `io`
  */
 export function openPeerFile(folder: OfferedFolder, path: string): number | undefined {
-  return openToRead(folder, path, (stats) => stats.isFile());
+  return openToRead(folder, path, (stats, fd) => {
+    if (stats.isFile() && hasUnstatedContent(fd, stats.size)) throw wrongSize(path);
+    return stats.isFile();
+  });
 }
 
 /** The same for a folder; '' is the offered folder. */
@@ -81,7 +85,7 @@ export function openPeerFolder(folder: OfferedFolder, path: string): number | un
 function openToRead(
   { folders }: OfferedFolder,
   path: string,
-  isWanted: (stats: Stats) => boolean,
+  isWanted: (stats: Stats, fd: number) => boolean,
 ): number | undefined {
   let fd: number;
   try {
@@ -95,7 +99,7 @@ function openToRead(
   }
   try {
     // Most likely of another kind: no such file.
-    if (isWanted(fstatSync(fd))) return fd;
+    if (isWanted(fstatSync(fd), fd)) return fd;
     closeSync(fd);
     return undefined;
   } catch (error) {

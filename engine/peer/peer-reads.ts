@@ -69,8 +69,9 @@ function readOne(
           data: { path },
         });
       if (stat.sizeBytes > roomBytes) return 'left';
-      const bytes = Buffer.allocUnsafe(stat.sizeBytes);
-      readWhole(file, bytes);
+      const room = Buffer.allocUnsafe(stat.sizeBytes + 1);
+      readWhole(file, room);
+      const bytes = room.subarray(0, stat.sizeBytes);
       return {
         result: {
           sizeBytes: bytes.length,

@@ -28,6 +28,7 @@ import {
   FileFailure,
   type OpenFile,
   openFile,
+  readError,
   readStatOf,
 } from '../read/open-file.ts';
 import { FILE_MODE_BITS } from '../scan/local-place.ts';
@@ -77,7 +78,7 @@ export async function copyLocalFile(copy: LocalCopy): Promise<LocalCopied> {
   const { from, signal, temporary, to } = copy;
   setMtime ??= await loadSetMtime();
   checkAborted(signal);
-  const source = attemptRead(from, () => openFile(from));
+  const source = attemptRead(from, () => openFile(from, { mayBeUnsized: true }));
   try {
     const stat = readStatOf(source);
     try {
@@ -88,7 +89,7 @@ export async function copyLocalFile(copy: LocalCopy): Promise<LocalCopied> {
       finishTemporary(temporary, stat.mtimeNs, Number(source.stats.mode) & FILE_MODE_BITS);
       const placed = replaceWhatIsThere(temporary, to);
       if (!('stat' in placed)) throw folderInTheWay(to);
-      return { stat: placed.stat, sourceToken: tokenOf(stat), sizeBytes: stat.sizeBytes };
+      return { stat: placed.stat, sourceToken: tokenOf(stat), sizeBytes: copiedBytes };
     } catch (error) {
       rmSync(temporary, { force: true });
       throw writeError(error, to);
@@ -129,9 +130,10 @@ async function copyBytes(source: OpenFile, copy: LocalCopy): Promise<number> {
   const { descriptor, stats } = source;
   const target = openSync(copy.temporary, 'wx', OWN_MODE);
   try {
-    if (stats.size > BLOCKING_BYTES_MAX) return await copyBlocks(descriptor, target, copy);
+    if (stats.size > BLOCKING_BYTES_MAX || source.isUnsized)
+      return await copyBlocks(descriptor, target, copy);
     const bytes = Buffer.allocUnsafe(Number(stats.size) + 1);
-    const length = readSync(descriptor, bytes, 0, bytes.length, 0);
+    const length = attemptRead(copy.from, () => readSync(descriptor, bytes, 0, bytes.length, 0));
     writeFully(target, bytes.subarray(0, length), 0);
     return length;
   } finally {
@@ -142,12 +144,14 @@ async function copyBytes(source: OpenFile, copy: LocalCopy): Promise<number> {
 async function copyBlocks(
   descriptor: number,
   target: number,
-  { onProgress, signal }: LocalCopy,
+  { from, onProgress, signal }: LocalCopy,
 ): Promise<number> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
   for (let position = 0; ; ) {
     checkAborted(signal);
-    const { bytesRead } = await readAt(descriptor, block, 0, BLOCK_BYTES, position);
+    const { bytesRead } = await readAt(descriptor, block, 0, BLOCK_BYTES, position).catch((cause) => {
+      throw readError(from, cause);
+    });
     if (bytesRead === 0) return position;
     for (let done = 0; done < bytesRead; ) {
       const length = Math.min(bytesRead - done, ASYNC_WRITE_BYTES_MAX);

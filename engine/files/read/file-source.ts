@@ -6,9 +6,18 @@ import { closeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import { OPEN_TO_READ } from '../../base/open-to-read.ts';
+import { hasUnstatedContent, WRONG_SIZE } from '../../base/wrong-size.ts';
 import { modeBits } from '../../model/special-modes.ts';
 import { fileToken } from '../../model/tree-item.ts';
-import { checkSameState, FileFailure, openFile, readError, readStatOf, readWhole } from './open-file.ts';
+import {
+  checkSameState,
+  FileFailure,
+  openFile,
+  readError,
+  readStatOf,
+  readUnsized,
+  readWhole,
+} from './open-file.ts';
 import type { ReadStat } from './reader-types.ts';
 
 export type { ReadStat };
@@ -38,20 +47,22 @@ export interface ReadSmallOptions extends OpenOptions {
 }
 
 /**
- * Reads the whole file by blocking calls, in one read when `into` is given or the file is small.
+ * Reads the whole file by blocking calls, in one read when `into` is given or the file is small. A file of
+ * which `stat` says 0 bytes is read until its end, so there may be more bytes than `stat` says.
  * @throws DrayError `io` with `data.reason` as file readers do: `vanished`, `unreadable`, `notAFile`,
- * `changedWhileRead`, `failed`.
+ * `changedWhileRead`, `wrongSize`, `failed`.
  */
 export function readSmallFile(path: string, { bytesMax, into, name = path }: ReadSmallOptions): SmallFile {
   try {
-    const file = openFile(path);
+    const file = openFile(path, { mayBeUnsized: true });
     try {
       const stat = readStatOf(file);
+      const mode = modeBits(file.stats.mode);
+      if (file.isUnsized) return { bytes: readUnsized(file, bytesMax), stat, mode };
       if (stat.sizeBytes > bytesMax) throw new FileFailure('changedWhileRead');
-      const bytes =
-        into && into.length >= stat.sizeBytes ? into.subarray(0, stat.sizeBytes) : allocate(stat.sizeBytes);
-      readWhole(file, bytes);
-      return { bytes, stat, mode: modeBits(file.stats.mode) };
+      const room = into && into.length >= stat.sizeBytes ? into : allocate(stat.sizeBytes + 1);
+      readWhole(file, room);
+      return { bytes: room.subarray(0, stat.sizeBytes), stat, mode };
     } finally {
       closeSync(file.descriptor);
     }
@@ -85,7 +96,8 @@ export async function openFileSource(path: string, { name = path }: OpenOptions 
   const handle = await open(path, OPEN_TO_READ).catch(fail);
   try {
     const stats = await handle.stat(EXACT).catch(fail);
-    if (!stats.isFile()) throw readError(name, new FileFailure('notAFile'));
+    if (!stats.isFile()) throw new FileFailure('notAFile');
+    if (hasUnstatedContent(handle.fd, stats.size)) throw new FileFailure(WRONG_SIZE);
     const stat = readStatOf({ descriptor: handle.fd, stats, openedMs });
     return {
       name,
@@ -103,7 +115,7 @@ export async function openFileSource(path: string, { name = path }: OpenOptions 
     };
   } catch (error) {
     await handle.close();
-    throw error;
+    throw readError(name, error);
   }
 }
 

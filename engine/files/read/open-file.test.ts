@@ -58,7 +58,7 @@ describe('checkUnchanged', () => {
   it('detects that fewer bytes were read than the file has', () => {
     const file = openFile(join(root, 'file'));
     try {
-      expect(() => checkUnchanged(file, 5)).toThrow('changedWhileRead');
+      expect(() => checkUnchanged(file, 5)).toThrow('wrongSize');
     } finally {
       closeSync(file.descriptor);
     }

@@ -6,6 +6,7 @@ import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node
 import { DrayError, type ErrorRecord, fromErrorRecord } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
 import { OPEN_TO_READ } from '../../base/open-to-read.ts';
+import { describeWrongSize, hasUnstatedContent, WRONG_SIZE } from '../../base/wrong-size.ts';
 import type { ReadStat } from './reader-types.ts';
 
 export interface OpenFile {
@@ -14,6 +15,8 @@ export interface OpenFile {
   readonly stats: BigIntStats;
   /** Wall clock before the first byte was read. */
   readonly openedMs: number;
+  /** `stat` says 0 bytes, and there is content: it is read until its end. */
+  readonly isUnsized?: boolean;
 }
 
 /** A failure of this file only, to be reported as a result. */
@@ -33,30 +36,37 @@ const EXACT = { bigint: true } as const;
 const OWNER_EXECUTES = 0o100n;
 const INT64_MAX = 2n ** 63n - 1n;
 
+const UNSIZED_PIECE_BYTES = 64 * 1024;
+
 /** The step of the file system's own clock: 10 ms in the coarsest Linux kernels, doubled. */
 const CLOCK_STEP_MS = 20;
 /** FAT counts in steps of 2 s; others in 1 s. */
 const WHOLE_SECONDS_STEP_MS = 2000;
 
-/** The caller closes `descriptor`. Throws `FileFailure` or the system's error. */
-export function openFile(path: string): OpenFile {
+/**
+ * The caller closes `descriptor`. Throws `FileFailure` or the system's error.
+ * @param mayBeUnsized The caller reads until the end, whatever size `stat` gives.
+ */
+export function openFile(path: string, { mayBeUnsized = false } = {}): OpenFile {
   const openedMs = systemClock.nowMs();
   const descriptor = openSync(path, OPEN_TO_READ);
   try {
     const stats = fstatSync(descriptor, EXACT);
     if (!stats.isFile()) throw new FileFailure('notAFile');
-    return { descriptor, stats, openedMs };
+    const isUnsized = hasUnstatedContent(descriptor, stats.size);
+    if (isUnsized && !mayBeUnsized) throw new FileFailure(WRONG_SIZE);
+    return { descriptor, stats, openedMs, isUnsized };
   } catch (error) {
     closeSync(descriptor);
     throw error;
   }
 }
 
-/** Throws `FileFailure` when the file changed since it was opened, or has another size than was read. */
+/** Throws `FileFailure` when the file changed since it was opened, or has another size than `stat` says. */
 export function checkUnchanged(file: OpenFile, readBytes: number): void {
   const after = fstatSync(file.descriptor, EXACT);
   checkSameState(file.stats, after);
-  if (Number(after.size) !== readBytes) throw new FileFailure('changedWhileRead');
+  if (Number(after.size) !== readBytes && !file.isUnsized) throw new FileFailure(WRONG_SIZE);
 }
 
 /** Throws `FileFailure` when the file changed between the two. */
@@ -66,15 +76,35 @@ export function checkSameState(before: BigIntStats, after: BigIntStats): void {
   if (!isSame) throw new FileFailure('changedWhileRead');
 }
 
-/** Reads the whole file into a buffer of its size. Throws as `checkUnchanged`. */
+/**
+ * Reads the whole file into the start of a buffer of its size. Throws as `checkUnchanged`. A buffer with a
+ * byte more also shows content beyond that size, without another read.
+ */
 export function readWhole(file: OpenFile, into: Uint8Array): void {
+  const sizeBytes = Number(file.stats.size);
+  const room = into.subarray(0, sizeBytes + 1);
   let filled = 0;
-  while (filled < into.length) {
-    const count = readSync(file.descriptor, into, filled, into.length - filled, filled);
+  while (filled < sizeBytes) {
+    const count = readSync(file.descriptor, room, filled, room.length - filled, filled);
     if (count === 0) break;
     filled += count;
   }
   checkUnchanged(file, filled);
+}
+
+/** Reads an unsized file until its end. Throws `FileFailure` when it is larger, or changes. */
+export function readUnsized(file: OpenFile, bytesMax: number): Uint8Array {
+  const pieces: Buffer[] = [];
+  for (let filled = 0; ; ) {
+    const piece = Buffer.allocUnsafe(UNSIZED_PIECE_BYTES);
+    const count = readSync(file.descriptor, piece, 0, piece.length, filled);
+    if (count === 0) break;
+    pieces.push(piece.subarray(0, count));
+    filled += count;
+    if (filled > bytesMax) throw new FileFailure(WRONG_SIZE);
+  }
+  checkUnchanged(file, 0);
+  return Buffer.concat(pieces);
 }
 
 export function readStatOf({ stats, openedMs }: OpenFile): ReadStat {
@@ -156,6 +186,8 @@ function messageOf(path: string, reason: string, errno: string): string {
       return `${path} cannot be read by this user. Change its permissions or ignore it.`;
     case 'notAFile':
       return `${path} is no longer a regular file.`;
+    case WRONG_SIZE:
+      return describeWrongSize(path);
     case 'changedWhileRead':
       return `${path} changed while it was read. Run the command again when nothing writes to it.`;
     default:

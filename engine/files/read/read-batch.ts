@@ -75,8 +75,9 @@ function readOne(task: BatchTask, index: number, offset: number, columns: Column
       doubles[row] = OUTCOME_RESIZED;
       return 0;
     }
+    // The byte after the file's own is the next file's, or is not used.
+    readWhole(file, task.buffer.subarray(offset, offset + sizeBytes + 1));
     const bytes = task.buffer.subarray(offset, offset + sizeBytes);
-    readWhole(file, bytes);
     const hash = sizeBytes === 0 ? EMPTY_BLOB : digestOf('sha256', bytes, 'hex');
     doubles[row] = OUTCOME_WHOLE;
     doubles[row + 1] = (stat.executable ? FLAG_EXECUTABLE : 0) | (stat.isRacy ? FLAG_RACY : 0);

@@ -6,6 +6,8 @@ export function writeError(cause: unknown, path: string): DrayError {
   if (cause instanceof DrayError) return cause;
   const errno = errnoOf(cause);
   const data = { path, errno };
+  // A read that fails is never a full disk, whatever the system calls it.
+  if (isRead(cause)) return new DrayError('io', `${path} could not be read (${errno}).`, { data, cause });
   switch (errno) {
     case 'ENOSPC':
     case 'EDQUOT':
@@ -31,6 +33,10 @@ export function writeError(cause: unknown, path: string): DrayError {
       return new DrayError('io', `${path} could not be written: ${message}.`, { data, cause });
     }
   }
+}
+
+function isRead(cause: unknown): boolean {
+  return cause instanceof Error && 'syscall' in cause && cause.syscall === 'read';
 }
 
 /** @throws DrayError, as `writeError` translates what the work throws. */

@@ -63,7 +63,10 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 export function toFileError(error: unknown, path: string): unknown {
   const code = systemCode(error);
   if (code === undefined || error instanceof DrayError) return error;
-  const meaning = MEANINGS[code] ?? { code: 'io', says: `The file system failed (${code})` };
+  // A read that fails is never a full disk, whatever the system calls it.
+  const isFullRead = MEANINGS[code] === DISK_FULL && (error as NodeJS.ErrnoException).syscall === 'read';
+  const known = isFullRead ? undefined : MEANINGS[code];
+  const meaning = known ?? { code: 'io', says: `The file system failed (${code})` };
   const options: DrayErrorOptions = { data: { path, systemCode: code }, cause: error };
   return new DrayError(
     meaning.code,

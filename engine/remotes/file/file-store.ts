@@ -18,6 +18,7 @@ import {
   type HeldFolders,
   pathOfDescriptor,
 } from '../../base/held-folders.ts';
+import { hasUnstatedContent, wrongSize } from '../../base/wrong-size.ts';
 import { checkReadSize, resolveRange } from '../byte-range.ts';
 import { noSource, ownKeyOf, sourceChanged } from '../copy-source.ts';
 import type {
@@ -194,6 +195,7 @@ async function openSlice(
       await file.close();
       return undefined;
     }
+    if (hasUnstatedContent(file.fd, stats.size)) throw wrongSize(path);
     const info = infoOf(key, stats);
     if (call.ifMatch !== undefined && call.ifMatch !== info.etag) {
       throw new DrayError('conflict', `${path} was replaced in the meantime.`, { data: { key, path } });
@@ -231,7 +233,9 @@ async function copyObject(
     const source = await openToRead(root, key);
     if (!source) throw noSource(key);
     try {
-      if (!(await source.stat()).isFile()) throw noSource(key);
+      const stats = await source.stat();
+      if (!stats.isFile()) throw noSource(key);
+      if (hasUnstatedContent(source.fd, stats.size)) throw wrongSize(root.pathOf(key));
       await root.within(key, (path) => copyOpened({ source, path, temporary }));
     } finally {
       await source.close();

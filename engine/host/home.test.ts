@@ -194,7 +194,11 @@ describe('home', () => {
     await pull(testContext(mine), {});
     const pulled = await look();
     expect(pulled).toMatchObject({ hasIncoming: false });
+    expect(pulled).not.toHaveProperty('isGone');
     expect(pulled).not.toHaveProperty('incoming');
+    rmSync(sandbox.path('work-remote/refs/heads/main'));
+    const { looks } = await client.ask('home.look', { maxAgeMs: 0, isAsked: true });
+    expect(looks.find(({ root }) => root === mine)).toMatchObject({ hasIncoming: false, isGone: true });
   });
 
   it('lists folders without hidden ones, and marks workspaces', async () => {

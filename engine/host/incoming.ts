@@ -39,6 +39,8 @@ interface Followed {
   readonly url: string;
   readonly branch: string;
   readonly base: CommitHash | undefined;
+  /** The base was in the history of this branch. */
+  readonly isSeen: boolean;
   readonly known: RepositoryOptions['known'] | undefined;
 }
 
@@ -133,13 +135,14 @@ async function ask(
   }
 }
 
-function answerFor({ base, root }: Followed, known: Known | undefined): IncomingLook {
+function answerFor({ base, isSeen, root }: Followed, known: Known | undefined): IncomingLook {
   const { answeredMs, askedMs, bases, counted, failure, tip } = known ?? {};
   const isOld = bases === undefined || !bases.has(base);
   const incoming = !isOld && counted?.tip === tip ? counted?.counts.get(base) : undefined;
   return {
     root,
     ...(tip === undefined || isOld ? {} : { hasIncoming: tip !== null && tip !== base }),
+    ...(tip === null && !isOld && isSeen ? { isGone: true } : {}),
     ...(incoming ? { incoming } : {}),
     ...(answeredMs === undefined ? {} : { answeredAt: new Date(answeredMs).toISOString() }),
     ...(failure && askedMs !== undefined ? { failure, failedAt: new Date(askedMs).toISOString() } : {}),
@@ -151,11 +154,12 @@ function followedBy(host: HostState, root: string): Followed | undefined {
     const workspace = findWorkspace(root, allowedBy(host));
     if (workspace?.root !== root) return undefined;
     const { defaultRemote, remotes } = readConfig(workspace);
-    const { bases, branch, cloning } = readState(workspace);
+    const { bases, branch, cloning, follows } = readState(workspace);
     const remote = remotes[defaultRemote];
     if (!remote || cloning) return undefined;
     const base = bases[defaultRemote] as CommitHash | undefined;
-    return { root, url: remote.url, branch, base, known: knownOf(remote).known };
+    const isSeen = base !== undefined && follows?.[defaultRemote] === branch;
+    return { root, url: remote.url, branch, base, isSeen, known: knownOf(remote).known };
   } catch {
     // The workspace's card reports that the folder is gone.
     return undefined;

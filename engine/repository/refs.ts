@@ -5,7 +5,8 @@
  *
  * Each ref repeats `repository` and `epoch`, so that one GET proves whether a workspace's knowledge of the
  * remote is still valid. In a repository that collects garbage a ref also has `"required":["collection"]`,
- * and may have a state: `"state":"pending","nonce":"<uuid>"` while it is being made, and `"state":"removed"`
+ * and may have a state: `"state":"pending","nonce":"<uuid>"` while it is being made (with `"again":true`
+ * if it was removed before), and `"state":"removed"`
  * for good. For readers both are absent.
  */
 import { crc32 } from 'node:zlib';
@@ -44,6 +45,8 @@ export interface AnyRef extends StoredRef {
   readonly state: RefState;
   /** UUID of the process that is making a pending ref, so that no two pending refs are equal. */
   readonly nonce?: string;
+  /** A pending ref that was removed before. A pending one without it was absent. */
+  readonly again?: true;
 }
 
 /** The state that the ref must have for a move. */
@@ -59,6 +62,7 @@ const refSchema = v.object({
   required: v.optional(v.array(v.string())),
   state: v.optional(v.picklist(['pending', 'removed']), undefined),
   nonce: v.optional(v.string()),
+  again: v.optional(v.boolean(), false),
 });
 
 /**
@@ -86,7 +90,7 @@ export async function readAnyRef(
   const read = await store.read(key, { ...options, maxBytes: REF_MAX_BYTES });
   if (!read) return undefined;
   const document = checkSchema(key, refSchema, parseDocument(key, read.bytes));
-  const { commit, epoch, nonce, repository, required, state = 'live' } = document;
+  const { again, commit, epoch, nonce, repository, required, state = 'live' } = document;
   return {
     name,
     etag: read.etag,
@@ -96,10 +100,11 @@ export async function readAnyRef(
     state,
     ...(required?.includes(FEATURE_COLLECTION) ? { collects: true } : {}),
     ...(nonce === undefined ? {} : { nonce }),
+    ...(again && state === 'pending' ? { again } : {}),
   };
 }
 
-function onlyLive({ nonce: _, state, ...ref }: AnyRef): StoredRef | undefined {
+function onlyLive({ again: _again, nonce: _nonce, state, ...ref }: AnyRef): StoredRef | undefined {
   return state === 'live' ? ref : undefined;
 }
 
@@ -144,7 +149,7 @@ export async function writeAnyRef(
   | { readonly written: false; readonly current: AnyRef | undefined }
 > {
   checkFullName(name);
-  const { collects, commit, epoch, nonce, repository, state } = value;
+  const { again, collects, commit, epoch, nonce, repository, state } = value;
   const document = {
     format: FORMAT,
     ...(collects ? { required: [FEATURE_COLLECTION] } : {}),
@@ -153,6 +158,7 @@ export async function writeAnyRef(
     repository,
     ...(state === 'live' ? {} : { state }),
     ...(nonce === undefined ? {} : { nonce }),
+    ...(again && state === 'pending' ? { again } : {}),
   };
   const bytes = Buffer.from(`${JSON.stringify(document)}\n`, 'utf8');
   const outcome = await store.put(refKey(name), bytes, {

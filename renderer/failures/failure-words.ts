@@ -106,6 +106,9 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, Advice>>> = {
   workspaceExists: { text: 'Open it, or choose another folder.', go: { screen: 'home', label: 'Open Home' } },
 };
 
+const REPLACED =
+  'Nothing was changed. If this was meant, the details name the command that takes what the branch has now.';
+
 /** By code and reason, where a code has several causes. */
 const ADVICE_BY_REASON: Readonly<Record<string, Advice>> = {
   'conflict.halfArrived': { text: 'Pull again to get the rest, then push.', go: AT_CHANGES },
@@ -120,6 +123,10 @@ const ADVICE_BY_REASON: Readonly<Record<string, Advice>> = {
   'conflict.refExists': { text: 'Choose another name.' },
   'usage.notEmpty': { text: 'Choose another folder, or an empty one.' },
   'usage.noRemote': { text: 'Add it, or choose another.', go: { screen: 'remotes', label: 'Open Remotes' } },
+  'damaged.refGone': { text: 'Nothing was changed. The details name the command that makes it again.' },
+  'damaged.rolledBack': { text: REPLACED },
+  'damaged.historyReplaced': { text: REPLACED },
+  'damaged.historyUnknown': { text: REPLACED },
   'damaged.verified': { text: 'The details name the files.' },
   'damaged.notRepaired': { text: 'Another workspace may still have the files: repair from there too.' },
   'unsupported.notUpgraded': { text: 'Update Dray everywhere, then upgrade the repository.' },

@@ -80,6 +80,8 @@ export interface IncomingLook {
   readonly root: string;
   /** Absent if unknown: the remote never answered, or the workspace has changed since. */
   readonly hasIncoming?: boolean;
+  /** The branch that the workspace has seen is not on the remote any more. */
+  readonly isGone?: true;
   /** Absent if nothing is incoming, or while it has not been counted. */
   readonly incoming?: IncomingCount;
   /** The number of local changes at the last scan. Absent if unknown, as after a push. */

@@ -103,12 +103,18 @@ async function rename(
   await place(session, store, { kind, name: to, commit, force: false });
   const isCurrent = kind === 'heads' && name === session.state.branch;
   // Comes before the removal, because a workspace must not be on a branch that does not exist.
-  if (isCurrent) session.saveState({ ...session.state, branch: to });
+  if (isCurrent) session.saveState(followedAs(session, name, to));
   const still = await requireRef(session, store, kind, name);
   checkStillAt(still, commit);
   await removeSeen(session, store, kind, still);
   session.context.emit({ type: 'ref', name: to, commit, current: isCurrent });
   return { result: 'renamed', refs: 1 };
+}
+
+/** A base that is in the history of the branch stays in it under its new name. Other remotes keep theirs. */
+function followedAs({ remoteName, state }: Session, from: string, to: string): Session['state'] {
+  const isFollowed = state.follows?.[remoteName] === from;
+  return { ...state, branch: to, ...(isFollowed && { follows: { ...state.follows, [remoteName]: to } }) };
 }
 
 /**

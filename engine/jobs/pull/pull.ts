@@ -13,8 +13,8 @@ import { type LinkedRepository, linkRepository } from '../session/link-repositor
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
+import { refuseReplaced, seenBranch } from '../session/replaced-history.ts';
 import { resolveNamed, type TypedCommit } from '../session/resolve-commit.ts';
-import { refuseRolledBack } from '../session/rolled-back.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { collectChanges, type OtherSide, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
@@ -37,7 +37,9 @@ export async function pull(context: JobContext, request: PullRequest): Promise<P
   await using remote = await openSessionRemote(session);
   const link = await linkRepository(session, remote.store, session.state.branch);
   await settleUnconfirmedPush(session, remote.store, link);
-  if (request.ref === undefined) await refuseRolledBack(session, remote.store, link.tip);
+  // A commit or a tag is a choice. The branch itself, also by its name, is not.
+  if (request.ref === undefined || request.ref === session.state.branch)
+    await refuseReplaced(session, remote, seenBranch(link));
   const { commit: target, named } = await targetCommit(session, remote, link, request.ref);
   const isOwn = request.ref === undefined || target === link.tip?.commit;
   const words = isOwn ? 'pull' : `pull ${request.ref}`;

@@ -6,6 +6,7 @@ import { createBranch } from '../history/refs.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
+import { refuseReplaced, seenBranch } from '../session/replaced-history.ts';
 import { interruptedPullOf } from '../working-copy/interrupted-pull.ts';
 import { pullCommit } from './pull.ts';
 
@@ -16,6 +17,7 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
   await using remote = await openSessionRemote(session);
   if (request.create) await createBranch(session, remote.store, name);
   const link = await linkRepository(session, remote.store, name);
+  if (name === session.state.branch) await refuseReplaced(session, remote, seenBranch(link));
   if (!link.tip) {
     throw new DrayError('notFound', `There is no branch ${name} on ${remote.store.address}.`, {
       data: { branch: name },
@@ -37,7 +39,8 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
   });
   if (request.dryRun) return summary;
   const isThere = session.state.bases[session.remoteName] === commit;
-  if (isThere) session.saveState(session.state);
+  const follows = { ...session.state.follows, [session.remoteName]: name };
+  if (isThere) session.saveState({ ...session.state, follows });
   return { ...summary, branch: isThere ? name : branch };
 }
 

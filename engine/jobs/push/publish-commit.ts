@@ -35,7 +35,7 @@ import { changesFromBase } from '../session/base-changes.ts';
 import { acceptCommit, type BaseCommit, fetchCommit, saveBase } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
-import { refuseRolledBack } from '../session/rolled-back.ts';
+import { refuseReplaced } from '../session/replaced-history.ts';
 import { type StoredCommit, writeCommit } from '../versions/write-commit.ts';
 import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, isUnread, unreadAmong } from '../working-copy/hash-files.ts';
@@ -96,7 +96,7 @@ export async function publishChanges(context: PublishContext, record: CommitReco
     }
     if (tip?.commit !== base.hash) {
       if (context.restoration) throw movedOn(context.branch);
-      await refuseRolledBack(session, store, tip);
+      await refuseReplaced(session, context, { tip, collects: view !== undefined });
       await refuseCollectedBase(context, tip);
     }
     refusePartAlone(context, tip);

@@ -13,7 +13,7 @@ import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { openExistenceQuery } from '../session/query-remote.ts';
-import { refuseRolledBack } from '../session/rolled-back.ts';
+import { refuseReplaced, seenBranch } from '../session/replaced-history.ts';
 import { forgetInterruptedPull, refuseInterruptedPull } from '../working-copy/interrupted-pull.ts';
 import { forgetCutRuns, refuseTorn } from '../working-copy/interrupted-writes.ts';
 import {
@@ -148,6 +148,7 @@ async function preparePush(
   const isInDoubt = request.noIndex === true;
   const scannedAgainst = settings.base;
   const { link, scanned } = await scanAndLink(session, store, request);
+  if (!link.tip) await refuseReplaced(session, remote, seenBranch(link));
   const failed = reportProblems(session, scanned.problems);
   if (!restoration) warnOfOutside(session, scanned.outside);
   if (request.dryRun !== true) sweepUnfinished(session, scanned.problems);
@@ -193,9 +194,9 @@ async function scanAndLink(
  * @throws `conflict`, before anything is sent
  */
 async function isOnBranch(prepared: PreparedPush): Promise<boolean> {
-  const { base, link, request, session, store } = prepared;
+  const { base, link, request, session } = prepared;
   if (!link.tip || link.tip.commit === base.hash) return false;
-  await refuseRolledBack(session, store, link.tip);
+  await refuseReplaced(session, prepared, seenBranch(link));
   const { hasOurs, isOurs, theirs } = await mergeOntoTip(prepared, link.tip);
   if (isOurs && request.dryRun !== true)
     acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });

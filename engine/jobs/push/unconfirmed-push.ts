@@ -43,6 +43,8 @@ export async function settleUnconfirmedPush(
   const read = (hash: CommitHash) => fetchCommit(session, store, hash);
   const isStillMeant = recorded === JSON.stringify(unconfirmedPushOf(session, link, own));
   const tip = link.tip?.commit;
+  // The branch may be lost, and the commit the newest that it had.
+  if (isStillMeant && !tip) return;
   if (isStillMeant && tip && (await leadsTo({ tip, own, base: baseOf(session), read }))) {
     const base = await ensureBase(session, store, link);
     const commit = await read(own);

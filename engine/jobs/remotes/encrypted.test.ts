@@ -287,6 +287,7 @@ describe('Each failure of an encrypted repository is its own', () => {
   it('an older state of a branch, which a workspace that saw a newer one does not take', async () => {
     const before = readFileSync(sandbox.path('store/refs/heads/main'));
     const copy = await clone('copy');
+    const { commit: first } = await pull(withPassword(copy), {});
     sandbox.write('work/new', 'new');
     await push(withPassword(work), {});
     await pull(withPassword(copy), {});
@@ -302,7 +303,8 @@ describe('Each failure of an encrypted repository is its own', () => {
       expect(describeTree(root)).toEqual(tree);
     }
     // Whoever meant it says so, and goes on from there.
-    const { commit } = await pull(withPassword(copy), { ref: 'main' });
+    await expect(pull(withPassword(copy), { ref: 'main' })).rejects.toMatchObject(refused);
+    const { commit } = await pull(withPassword(copy), { ref: first! });
     expect(describeTree(copy)).not.toEqual(tree);
     writeFileSync(join(copy, 'more'), 'more');
     expect(await push(withPassword(copy), {})).toMatchObject({ result: 'pushed' });

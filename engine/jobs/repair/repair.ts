@@ -12,7 +12,7 @@
  * A killed run has done nothing twice and nothing halfway: the next one finds less to do.
  */
 import { crc32 } from 'node:zlib';
-import type { CommitEvent, JobEvent } from '../../api/events.ts';
+import type { JobEvent } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { RepairRequest, RepairSummary } from '../../api/jobs/repair.ts';
 import { formatPlural } from '../../api/text/numbers.ts';
@@ -27,7 +27,6 @@ import {
   REFS_PREFIX,
   RETENTION_KEY,
 } from '../../repository/keys.ts';
-import { commitEvent } from '../history/log.ts';
 import { isFinding, type VerifyTools } from '../history/verify/findings.ts';
 import { type Damage, findDamage } from '../history/verify.ts';
 import { restoreBase } from '../push/push.ts';
@@ -36,21 +35,22 @@ import { type LinkedRepository, linkRepository, notARepository } from '../sessio
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { findKnownDocuments, withDocuments } from './known-documents.ts';
+import { findNewest } from './newest-commit.ts';
 import { restoreBranch } from './restore-branch.ts';
 import { restoreRetention } from './restore-retention.ts';
 import { restoreState } from './restore-state.ts';
 import { retireKeys } from './retire-keys.ts';
-import { findUnnamed } from './unnamed-commits.ts';
-
-/** Newer ones suffice to find the one that a branch named. */
-const UNNAMED_SHOWN_MAX = 20;
+import { findUnnamed, showUnnamed } from './unnamed-commits.ts';
 
 export async function repair(context: JobContext, request: RepairRequest): Promise<RepairSummary> {
   const { branch, commit, dryRun = false } = request;
   using session = await openSession(context, 'repair', dryRun ? 'shared' : 'exclusive');
   await using remote = await openSessionRemote(session);
   const tools = { context, clock: session.clock, ...remote };
-  if (branch !== undefined) return await repairBranch(session, tools, { branch, ref: commit ?? '@', dryRun });
+  if (branch !== undefined) {
+    const ref = commit ?? (await findNewest(session, tools, branch));
+    return await repairBranch(session, tools, { branch, ref, dryRun });
+  }
   return await new Repairer(session, tools, request).run();
 }
 
@@ -150,12 +150,9 @@ class Repairer {
   }
 
   async #reportUnnamed(named: ReadonlySet<CommitHash>): Promise<number> {
-    const unnamed = await findUnnamed(this.#tools, named);
-    for (const [hash, commit] of unnamed.slice(0, UNNAMED_SHOWN_MAX)) {
-      const event: CommitEvent = { ...commitEvent({ hash, commit }, new Set()), refs: [] };
-      this.#session.context.emit(event);
-    }
-    return unnamed.length;
+    const { heads } = await findUnnamed(this.#tools, named);
+    showUnnamed(this.#session.context, heads);
+    return heads.length;
   }
 
   async #restore(damage: Damage): Promise<Sent> {

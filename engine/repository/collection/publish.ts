@@ -17,6 +17,7 @@ import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { moveRef, readRef, type StoredRef, writeAnyRef } from '../refs.ts';
 import { lostState } from './collection-state.ts';
 import type { CollectionView } from './collection-view.ts';
+import { isPresentOrRemoved, refuseGone } from './gone-ref.ts';
 
 /** After this many lost races for the ref a writer gives up. */
 const RACES_MAX = 100;
@@ -42,6 +43,8 @@ export interface PublishOptions extends CallOptions {
    * avoid, except for what the commit of `tip` names already.
    */
   prepare(tip: StoredRef | undefined): Promise<CommitHash>;
+  /** A commit at which the ref was seen before. It must not have gone since, unless somebody removed it. */
+  readonly seen?: CommitHash | undefined;
   /** Called right before each try to move the ref, and after each that failed. */
   readonly beforeMove?: () => void;
   readonly afterFailure?: () => void;
@@ -57,7 +60,7 @@ export interface PublishedRef {
 export async function publish(options: PublishOptions): Promise<PublishedRef> {
   const { clock, name, signal, store } = options;
   const call = signal ? { signal } : {};
-  let { tip } = options;
+  let { seen, tip } = options;
   for (let race = 0; race < RACES_MAX; race += 1) {
     if (tip && options.view && tip.epoch > options.view.round) {
       await options.view.refresh();
@@ -67,6 +70,8 @@ export async function publish(options: PublishOptions): Promise<PublishedRef> {
     const commit = await options.prepare(tip);
     if (tip && commit === tip.commit) return { commit, before: tip };
     checkAborted(signal);
+    seen = tip?.commit ?? seen;
+    if (!tip && seen && options.view) await refuseGone(store, name, seen, call);
     options.beforeMove?.();
     if (await (tip ? moveExisting(options, tip, commit) : makeNew(options, commit))) {
       return { commit, before: tip };
@@ -107,8 +112,10 @@ async function makeNew(options: PublishOptions, commit: CommitHash): Promise<boo
   const pending = { ...live, state: 'pending', nonce: randomUUID() } as const;
   let { current, written } = await writeAnyRef(store, name, pending, expected, call);
   // A removed ref is made again. The maker of a pending one was killed, or loses this race.
-  if (!written && current && current.state !== 'live')
-    ({ current, written } = await writeAnyRef(store, name, pending, { etag: current.etag }, call));
+  if (!written && current && current.state !== 'live') {
+    const over = isPresentOrRemoved(current) ? { ...pending, again: true as const } : pending;
+    ({ current, written } = await writeAnyRef(store, name, over, { etag: current.etag }, call));
+  }
   if (!written || !current) return false;
   if (await view.refresh()) return false;
   return (await writeAnyRef(store, name, live, { etag: current.etag }, call)).written;

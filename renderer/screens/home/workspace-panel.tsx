@@ -180,13 +180,14 @@ function scopeAction(only: readonly string[] | undefined, onAction: () => void):
 function Pending({ root }: { readonly root: string }) {
   const look = useIncomingOf(root);
   if (!look) return null;
-  const { answeredAt, failedAt, failure, hasIncoming, incoming } = look;
+  const { answeredAt, failedAt, failure, hasIncoming, incoming, isGone } = look;
   const toPush = sumToPush([look]);
   const locked = failure && missingPasswordOf(failure);
   return (
     <p className="row faint small workspace-look">
       {hasIncoming && <Badge tone="accent">{incoming?.commits ? sumToPull([look])?.words : 'To pull'}</Badge>}
-      {hasIncoming === false && <span>Nothing to pull</span>}
+      {hasIncoming === false && !isGone && <span>Nothing to pull</span>}
+      {isGone && <span>The branch is not on the remote any more</span>}
       {incoming?.isRewritten && (
         <span>
           {incoming.commits === 0

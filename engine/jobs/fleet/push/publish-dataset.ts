@@ -115,6 +115,7 @@ class Publication {
       repository,
       tip: await readRef(store, `heads/${branch}`, this.#call),
       view,
+      seen: base?.hash,
       clock: systemClock,
       ...this.#call,
       prepare: async (tip) => {
@@ -122,6 +123,7 @@ class Publication {
         if (tip && (await leadsTo({ ...search, tip: tip.commit }))) return tip.commit;
         if (await this.#isCondemned(own, tip)) refusal = COLLECTED;
         const isOnBase = !tip || tip.commit === base?.hash;
+        if (!isOnBase && !(await this.#leadsToBase(tip))) refusal = replacedUnder(branch);
         const merged = isOnBase || refusal ? own.hash : await this.#merge(own, tip);
         if (merged === undefined) refusal = conflictOn(branch);
         if (refusal === undefined) return merged!;
@@ -133,6 +135,13 @@ class Publication {
     });
     if (commit === undefined) return refused(refusal!, 'conflict');
     return { branch, commit, isNew: true };
+  }
+
+  /** False if somebody has moved the branch to another history since the job began. */
+  async #leadsToBase(tip: StoredRef): Promise<boolean> {
+    const { base } = this.#options.target;
+    const read = (hash: CommitHash) => readCommit(this.#folder.store, hash, this.#call);
+    return !base || (await leadsTo({ tip: tip.commit, own: base.hash, base: undefined, read }));
   }
 
   /** A collection that began after the job may have removed what the job stored or found. */
@@ -227,6 +236,10 @@ class Publication {
 
 const CLASH =
   'An object has the name of a folder in which other objects lie, so nothing was committed. The worker that ended the job names it.';
+
+function replacedUnder(branch: string): string {
+  return `The history of the branch ${branch} was replaced while this job ran, so nothing was committed. Push again to put the objects on top.`;
+}
 
 function conflictOn(branch: string): string {
   return `The branch ${branch} changed some of the same paths as this job, so nothing was committed. Push again to put the objects on top.`;

@@ -33,6 +33,7 @@ const JOBS = [
   'one-place/serve',
   'one-place/uploads',
   'places/places',
+  'places/repository-guard',
   'pull/clone',
   'pull/clone-folder',
   'pull/pull',

@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import type { JobContext } from '../../engine/api/jobs/jobs.ts';
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import { createBandwidthRate } from '../../engine/host/bandwidth.ts';
-import type { RepositoryCache } from '../../engine/host/browse/repository-guard.ts';
 import { openWindowFile } from '../../engine/host/user-files/window-file.ts';
+import type { RepositoryCache } from '../../engine/jobs/places/repository-guard.ts';
 import { userConfigFolder } from '../../engine/jobs/session/user-remotes.ts';
 import { createThrottle } from '../../engine/remotes/wrappers/with-throttle.ts';
 

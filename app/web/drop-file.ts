@@ -37,7 +37,7 @@ export async function dropFile(
   const [{ copyTree }, { parsePlace }, { checkRepositories }] = await Promise.all([
     import('../../engine/jobs/trees/copy-tree.ts'),
     import('../../engine/jobs/places/places.ts'),
-    import('../../engine/host/browse/repository-guard.ts'),
+    import('../../engine/jobs/places/repository-guard.ts'),
   ]);
   const environment = await context.environment();
   const job: JobContext = {
@@ -60,7 +60,7 @@ export async function dropFile(
     },
   );
   if (target.kind === 'local') makeFolder(dirname(target.path));
-  const { bytes } = await copyTree(job, { source: { place: '-' }, destination });
+  const { bytes } = await copyTree(job, { source: { place: '-' }, destination, allowRepositories: true });
   return { bytes };
 }
 

@@ -163,8 +163,8 @@ describe('A sync onto a repository', () => {
   beforeEach(() => sandbox.write('from/a', 'a'));
 
   it.each([
-    ['the destination itself', ''],
     ['a folder in it', 'sets/birds/'],
+    ['a folder in that', 'sets/new/birds/'],
   ])('deletes nothing unless --max-delete allows the number: %s', async (_what, folder) => {
     const repository = ['dray.json', 'packs/x', 'refs/heads/main'].map((key) => `to/${folder}${key}`);
     for (const key of repository) store.objects.set(key, Buffer.from('x'));

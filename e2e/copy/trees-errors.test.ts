@@ -297,8 +297,10 @@ describe('The options about existing files', () => {
     expect(await copyTree(contextOf(), pair(root, url(prefix), { noCheckDestination: true }))).toMatchObject({
       copiedFiles: 2,
     });
-    // No request precedes the uploads; afterwards each file is confirmed once.
+    // Only repositories above are asked for before the uploads; afterwards each file is confirmed once.
     expect((await server.requests()).map(({ operation }) => operation)).toEqual([
+      'HeadObject',
+      'HeadObject',
       'PutObject',
       'PutObject',
       'HeadObject',

@@ -74,6 +74,9 @@ export function refKey(name: string): RemoteKey {
   return REFS_PREFIX + name;
 }
 
+const REF_KEY = /^refs\/(?:heads|tags)\/./;
+const LIST_KEY = /^(?:collection\/[0-9a-f]{2}\/[0-9a-f]{62}|keys\/[0-9a-f]{64})$/;
+
 const CONTENT_KEYS = [OBJECT_KEY, LATER_OBJECT_KEY, PACK_KEY, MANIFEST_KEY, COMMIT_KEY, RELOCATION_KEY];
 
 /**
@@ -82,6 +85,12 @@ const CONTENT_KEYS = [OBJECT_KEY, LATER_OBJECT_KEY, PACK_KEY, MANIFEST_KEY, COMM
  */
 export function isContentKey(key: RemoteKey): boolean {
   return CONTENT_KEYS.some((form) => form.test(key));
+}
+
+/** Whether a repository gives such a key to what it stores, encrypted or not. */
+export function isRepositoryKey(key: RemoteKey): boolean {
+  if (key === DESCRIPTOR_KEY || key === COLLECTION_KEY || key === RETENTION_KEY) return true;
+  return isContentKey(key) || REF_KEY.test(key) || LIST_KEY.test(key);
 }
 
 /** Whether a test of the store has written it. */

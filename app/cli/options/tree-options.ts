@@ -54,6 +54,7 @@ export interface CopyFlags extends PairOptions {
   readonly delta?: boolean;
   readonly links?: true;
   readonly maxDelete?: SyncRequest['maxDelete'];
+  readonly allowRepository?: true;
 }
 
 export function addPairOptions(command: Command): void {
@@ -83,6 +84,7 @@ export function addCopyOptions(command: Command): void {
     .option('--backup-dir <place>', 'move overwritten and deleted files there')
     .option('--links', 'copy symbolic links, as NAME.rclonelink objects')
     .option('--special-modes', 'keep set-uid, set-gid and sticky bits, where modes are kept');
+  command.addOption(createAllowRepositoryOption());
   addWriteOptions(command);
   command.option('--no-index', 'ignore what Dray remembers about the two places');
   addPairOptions(command);
@@ -108,6 +110,10 @@ export function addWriteOptions(command: Command): void {
     .optionsGroup('How files are compared:')
     .addOption(new Option('--checksum', 'compare content, not size and time').conflicts('sizeOnly'))
     .option('--size-only', 'compare sizes only');
+}
+
+export function createAllowRepositoryOption(): Option {
+  return new Option('--allow-repository', 'change files also where a Dray repository stores its objects');
 }
 
 export function createMaxDeleteOption(): Option {
@@ -143,6 +149,7 @@ export function toCopyRequest(pair: PairArguments, options: CopyFlags): SyncRequ
       links: options.links,
       specialModes: options.specialModes,
       maxDelete: options.maxDelete,
+      allowRepositories: options.allowRepository,
     }),
   };
 }

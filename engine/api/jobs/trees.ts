@@ -100,7 +100,11 @@ export interface CopyRequest extends TreePairRequest {
   readonly links?: boolean;
   /** Copy set-uid, set-gid and sticky bits wherever permissions are copied. */
   readonly specialModes?: boolean;
+  /** Write and delete also at and below the places of all repositories, or of those of these names. */
+  readonly allowRepositories?: boolean | readonly string[];
 }
+
+export type RepositoryPermission = NonNullable<CopyRequest['allowRepositories']>;
 
 export interface SyncRequest extends CopyRequest {
   /**
@@ -193,6 +197,8 @@ export interface RemovePlaceRequest extends PlaceRequest {
   readonly recursive?: boolean;
   readonly dryRun?: boolean;
   readonly filter?: TreeFilterRequest;
+  /** Remove also what repositories store. Default: none. */
+  readonly allowRepositories?: RepositoryPermission;
 }
 export interface RemovePlaceSummary {
   /** In a dry run: the error that would stop the run. A warning gives the reason. */
@@ -231,6 +237,8 @@ export interface UploadsRequest extends PlaceRequest {
   /** Remove the uploads; `olderThanMs`: only those that began before this time. */
   readonly abort?: boolean;
   readonly olderThanMs?: number;
+  /** Abort also those of pushes: the uploads below a repository's place. Default: none. */
+  readonly allowRepositories?: RepositoryPermission;
 }
 export interface UploadsSummary {
   readonly place: string;

@@ -33,7 +33,10 @@ export async function planCopy(
     rows.push(row);
   });
   const request = { source: { place: source }, destination: { place: destination }, dryRun: true };
-  const summary = await (kind === 'copy' ? copyTree(context, request) : syncTree(context, request));
+  const summary = await (kind === 'copy'
+    ? // The names of repositories are asked for when the transfer starts.
+      copyTree(context, { ...request, allowRepositories: true })
+    : syncTree(context, request));
   // Deletions come first, however late they were found, because the user must see them.
   const rows = [...deleted, ...others].slice(0, limit);
   return {

@@ -86,7 +86,7 @@ export const BROWSE: HandlersOf<'browse'> = {
     return planCopy(input, (emit) => jobContextOf(call, homedir(), { emit }));
   },
   'browse.checkWrite': async ({ confirmed = [], place }, call) => {
-    const { checkRepositories } = await import('./repository-guard.ts');
+    const { checkRepositories } = await import('../../jobs/places/repository-guard.ts');
     const check = { places: [place], isBelowToo: false, confirmed };
     await checkRepositories(jobContextOf(call, homedir()), check);
     return {};
@@ -94,7 +94,7 @@ export const BROWSE: HandlersOf<'browse'> = {
   'browse.remove': async (input, call) => {
     const { removeChosen, removePlaces } = await import('./remove-places.ts');
     const context = jobContextOf(call, homedir());
-    const { checkRepositories } = await import('./repository-guard.ts');
+    const { checkRepositories } = await import('../../jobs/places/repository-guard.ts');
     const { confirmed = [] } = input;
     if ('places' in input) {
       const { places } = input;

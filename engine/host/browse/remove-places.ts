@@ -127,7 +127,12 @@ async function removeLocal({ path }: LocalPlace): Promise<number> {
 
 async function removeBelow(context: JobContext, text: string): Promise<number> {
   const { removePlace } = await import('../../jobs/one-place/remove-place.ts');
-  const { failed, removed } = await removePlace(context, { place: text, recursive: true });
+  const { failed, removed } = await removePlace(context, {
+    place: text,
+    recursive: true,
+    // The caller has asked for the names of all of them.
+    allowRepositories: true,
+  });
   if (failed > 0) {
     const message = `${failed} objects could not be removed; ${removed} were.`;
     throw new DrayError('partial', message, { data: { failed, removed } });

@@ -86,11 +86,11 @@ export async function runTransfer(
       const request = requestOf(order);
       // As in Browse: `NAME:` must not depend on the folder in which the window was started.
       const context = contextIn(homedir());
-      await checkDestination(order, context);
-      if (order.kind === 'copy') return copyTree(context, request);
+      const allowed = { ...request, allowRepositories: order.confirmed ?? [] };
+      if (order.kind === 'copy') return copyTree(context, allowed);
       const { maxDelete } = order;
       return syncTree(context, {
-        ...request,
+        ...allowed,
         ...(maxDelete === undefined ? {} : { maxDelete: { files: maxDelete } }),
         deletableRepositories: order.confirmed ?? [],
       });
@@ -107,7 +107,7 @@ export async function checkDestination(
   { confirmed = [], destination }: CopyOrder,
   context: JobContext,
 ): Promise<void> {
-  const { checkRepositories } = await import('../browse/repository-guard.ts');
+  const { checkRepositories } = await import('../../jobs/places/repository-guard.ts');
   await checkRepositories(context, { places: [destination], isBelowToo: false, confirmed });
 }
 

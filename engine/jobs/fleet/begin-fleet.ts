@@ -10,9 +10,11 @@ import { resolveLocation } from '../../remotes/open-remote.ts';
 import { formatRemoteUrl, parseRemoteUrl } from '../../remotes/remote-url.ts';
 import { readDescriptor } from '../../repository/descriptor.ts';
 import { checkApart, parsePlace, type RemotePlace } from '../places/places.ts';
+import { refuseRepositoryAbove } from '../places/repository-guard.ts';
 import { userAuthor } from '../push/author.ts';
 import { notARepository } from '../session/link-repository.ts';
 import { openRemoteAt } from '../session/opened-remote.ts';
+import { deletionPermission } from '../trees/tree-guard.ts';
 import { type FleetJob, findFleetJob, openFleetFolder, writeFleetJob } from './fleet-folder.ts';
 import { checkSource } from './plan/plan-ranges.ts';
 import { preparePush } from './push/prepare-push.ts';
@@ -27,6 +29,12 @@ export async function beginFleet(context: JobContext, id: string, request: Fleet
   else if (request.workers) checkWorkers(request.workers);
   else checkApart(from, to, context.environment);
   checkFilter(request);
+  if (request.kind === 'copy' || request.kind === 'sync')
+    await refuseRepositoryAbove(context, to, {
+      allowed: deletionPermission(request),
+      isFolder: true,
+      meters: [],
+    });
   const { destination: _to, source: _from, ...asked } = request;
   const options = request.kind === 'push' ? { author: userAuthor(context), ...asked } : asked;
   const stored: FleetJob = JSON.parse(

@@ -167,6 +167,7 @@ const request: v.GenericSchema<unknown, FleetRequest> = v.object({
   delta: v.optional(v.boolean()),
   maxDelete: v.optional(v.union([v.object({ files: amount }), v.object({ percent: amount })])),
   deletableRepositories: v.optional(v.array(v.string())),
+  allowRepositories: v.optional(v.union([v.boolean(), v.array(v.string())])),
   download: v.optional(v.boolean()),
   oneWay: v.optional(v.boolean()),
   ref: v.optional(v.string()),

@@ -1,8 +1,8 @@
 /**
- * `dray rm URL`: removes an object, or with `recursive` everything below a prefix. Listing and removing
- * overlap.
+ * `dray rm URL`: removes an object, or with `recursive` everything below a prefix. The first object is
+ * removed when all are listed: the listing shows whether a repository is among them.
  */
-import { DrayError, toErrorRecord } from '../../api/error.ts';
+import { DrayError, type ErrorCode, toErrorRecord } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { RemovePlaceRequest, RemovePlaceSummary } from '../../api/jobs/trees.ts';
 import { Budget } from '../../base/budget.ts';
@@ -13,14 +13,25 @@ import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import { listTreeItems } from '../../query/trees/object-pages.ts';
 import { readTimes } from '../../query/trees/read-times.ts';
+import type { Meter } from '../../remotes/wrappers/with-meter.ts';
 import { nothingThere, openSingle, parseNamedPlace } from '../places/open-side.ts';
 import { openPlace, type RemotePlace } from '../places/places.ts';
+import {
+  allowsRepository,
+  createFoundRepositories,
+  refusalFrom,
+  refuseRepositoryAbove,
+  repositoryName,
+  repositoryRefusal,
+} from '../places/repository-guard.ts';
 import { isEmptyFolder } from '../places/source-presence.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
 import { createProgress } from '../session/progress.ts';
 import { readOnlyErrorOf } from '../session/read-only-peer.ts';
 import { addTotals, createTraffic } from '../session/traffic.ts';
-import { isFileError } from '../trees/copy-run.ts';
+import { userCacheFolder } from '../session/user-remotes.ts';
+import { isFileError, stopRun } from '../trees/copy-run.ts';
+import { gatherItems } from './gathered-items.ts';
 
 export async function removePlace(
   context: JobContext,
@@ -35,8 +46,10 @@ export async function removePlace(
   if (single) {
     await using remote = single.remote;
     const removal = createRemoval(context, remote, request);
+    const guard = createRemovalGuard(context, place, request);
+    await guard.refuseAbove(false);
     await removal.remove([headItemOf(single.key, single.info)]);
-    return await summaryOf(context, place, { remote, request, totals: removal.totals });
+    return await summaryOf(context, place, { remote, request, guard, totals: removal.totals });
   }
   if (!request.recursive) {
     const message = place.isFolderForm
@@ -49,28 +62,73 @@ export async function removePlace(
   }
   await using remote = await openPlace(context, place, { at: 'place' });
   const removal = createRemoval(context, remote, request);
-  const isEmpty = await removal.removeAll();
+  const guard = createRemovalGuard(context, place, request);
+  const isEmpty = await removal.removeAll(guard);
   if (isEmpty && place.url.prefix !== '' && !(await isEmptyFolder(remote, context.signal)))
     throw nothingThere(place.text);
-  return await summaryOf(context, place, { remote, request, totals: removal.totals });
+  return await summaryOf(context, place, { remote, request, guard, totals: removal.totals });
 }
 
 /** A dry run asks a peer whether it would refuse. */
 async function summaryOf(
   { emit, signal }: JobContext,
   { text }: RemotePlace,
-  { remote, request, totals }: Removal,
+  { guard, remote, request, totals }: Removal & { readonly guard: RemovalGuard },
 ): Promise<RemovePlaceSummary> {
   const refusal =
     request.dryRun && totals.removed > 0
       ? await readOnlyErrorOf({ store: remote.store, text }, signal)
       : undefined;
   if (refusal) emit({ type: 'warning', warning: 'readOnlyPeer', message: refusal.message });
+  const wouldStop = guard.stops[0] ?? refusal?.code;
   return {
     place: text,
     ...totals,
-    requests: addTotals([remote.meter]),
-    ...(refusal ? { wouldStop: refusal.code } : {}),
+    requests: addTotals([remote.meter, ...guard.meters]),
+    ...(wouldStop ? { wouldStop } : {}),
+  };
+}
+
+/** Refuses to remove what a repository stores. A dry run gets a warning. */
+interface RemovalGuard {
+  readonly meters: Meter[];
+  readonly stops: ErrorCode[];
+  /** @param isFolder Whether everything below the place is to go. @throws `conflict` */
+  refuseAbove(isFolder: boolean): Promise<void>;
+  /** Call for each item of the listing. */
+  listed(path: string): void;
+  /** @throws `conflict` if one of the items lies in a repository that was listed; true in a dry run */
+  refuseBelow(items: Iterable<TreeItem>): boolean;
+}
+
+function createRemovalGuard(
+  context: JobContext,
+  place: RemotePlace,
+  request: RemovePlaceRequest,
+): RemovalGuard {
+  const meters: Meter[] = [];
+  const stops: ErrorCode[] = [];
+  const allowed = request.allowRepositories;
+  const found = createFoundRepositories();
+  const stop = (error: unknown) =>
+    stopRun({ context, request, stops }, 'changesRepository', refusalFrom(error));
+  return {
+    meters,
+    stops,
+    refuseAbove: (isFolder) =>
+      refuseRepositoryAbove(context, place, { allowed, isFolder, meters }).catch(stop),
+    listed: (path) => found.listed(path),
+    refuseBelow(items) {
+      for (const { path } of items) {
+        const holder = found.holderOf(path);
+        if (holder === undefined) continue;
+        const name = repositoryName(place, holder);
+        if (allowsRepository(allowed, name)) continue;
+        stop(repositoryRefusal(name));
+        return true;
+      }
+      return false;
+    },
   };
 }
 
@@ -145,12 +203,22 @@ function createRemoval(
   return {
     totals,
     remove,
-    /** Resolves to whether there was nothing. */
-    async removeAll(): Promise<boolean> {
+    /** Resolves to whether there was nothing. @throws `conflict` before the first removal */
+    async removeAll(guard: RemovalGuard): Promise<boolean> {
+      using listed = gatherItems(`${userCacheFolder(context)}/trees`);
       let isEmpty = true;
+      for await (const page of listTreeItems({ store, limit, signal, isUnordered: true })) {
+        for (const { path } of page) guard.listed(path);
+        listed.add(page);
+        isEmpty = false;
+      }
+      // What a filter by age leaves of them is not known yet.
+      const isMeant = (item: TreeItem) => chosen.needsTime(item) || chosen.includes(item);
+      if (!isEmpty) await guard.refuseAbove(true);
+      for (const page of guard.stops.length > 0 ? [] : listed.pages())
+        if (guard.refuseBelow(page.filter(isMeant))) break;
       try {
-        for await (const page of listTreeItems({ store, limit, signal, isUnordered: true })) {
-          isEmpty = false;
+        for (const page of listed.pages()) {
           const permit = await room.acquire(1, signal);
           tasks.spawn(() => remove(page).finally(() => permit.release()));
           await context.drained?.();

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { ServeRequest, ServeSummary } from '../../api/jobs/peers.ts';
@@ -10,6 +10,7 @@ import { untilAborted } from '../../base/abort.ts';
 import { fingerprintOf, readCertificate, type ServerCertificate } from '../../peer/peer-certificate.ts';
 import { serveFolder } from '../../peer/serve-folder.ts';
 import { isLoopback, PEER_PORT, peerAddress } from '../../remotes/remote-url.ts';
+import { refuseLocalRepository } from '../places/local-repository.ts';
 import { userConfigFolder } from '../session/user-remotes.ts';
 
 const CONNECTIONS_MAX = 256;
@@ -23,6 +24,11 @@ const TOKEN = /^[\x21-\x7e]{16,1024}$/;
 export async function serve(context: JobContext, request: ServeRequest): Promise<ServeSummary> {
   const { host = '127.0.0.1', isReadOnly = false, port = PEER_PORT } = request;
   const folder = resolve(context.directory, request.folder);
+  if (!isReadOnly)
+    refuseLocalRepository(
+      dirname(folder),
+      'Others could change its stored objects: serve all of it, or this folder for reading only.',
+    );
   const { isNew, token } = readToken(context, request);
   const tls = await certificateFor(context, request);
   warnOfOpenness(context, request, { host, tls });

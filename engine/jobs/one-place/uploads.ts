@@ -4,9 +4,11 @@ import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { UploadsRequest, UploadsSummary } from '../../api/jobs/trees.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import type { MultipartStore, PartInfo, PendingUpload } from '../../remotes/object-store.ts';
+import type { Meter } from '../../remotes/wrappers/with-meter.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { parseNamedPlace } from '../places/open-side.ts';
-import { nameOfPlace, openPlace } from '../places/places.ts';
+import { nameOfPlace, openPlace, type RemotePlace } from '../places/places.ts';
+import { type RepositoryCache, refuseRepositoryAbove } from '../places/repository-guard.ts';
 import { addTotals } from '../session/traffic.ts';
 
 export async function uploads(context: JobContext, request: UploadsRequest): Promise<UploadsSummary> {
@@ -19,9 +21,13 @@ export async function uploads(context: JobContext, request: UploadsRequest): Pro
     at: place.isFolderForm ? 'place' : 'parent',
   });
   const { limit, meter, store } = remote;
-  const visit = new UploadVisit(context, request, limit);
+  const meters: Meter[] = [];
+  const visit = new UploadVisit(context, request, {
+    limit,
+    guard: createUploadGuard(context, place, { request, meters }),
+  });
   if (store.multipart) await visit.all(store.multipart, place.isFolderForm ? undefined : nameOfPlace(place));
-  return { place: place.text, ...visit.counts, requests: addTotals([meter]) };
+  return { place: place.text, ...visit.counts, requests: addTotals([meter, ...meters]) };
 }
 
 /** Handles one page of the listing at a time, and the uploads of a page in parallel. */
@@ -30,11 +36,17 @@ class UploadVisit {
   readonly #context: JobContext;
   readonly #request: UploadsRequest;
   readonly #limit: AdaptiveLimit;
+  readonly #guard: UploadGuard;
 
-  constructor(context: JobContext, request: UploadsRequest, limit: AdaptiveLimit) {
+  constructor(
+    context: JobContext,
+    request: UploadsRequest,
+    { guard, limit }: { readonly guard: UploadGuard; readonly limit: AdaptiveLimit },
+  ) {
     this.#context = context;
     this.#request = request;
     this.#limit = limit;
+    this.#guard = guard;
   }
 
   /** @param name An object or a folder; absent: all. */
@@ -48,10 +60,10 @@ class UploadVisit {
         { prefix, ...(continuation === undefined ? {} : { continuation }) },
         { signal },
       );
+      const meant = page.uploads.filter(({ key, startedMs }) => startedMs < before && isMeant(key));
+      if (this.#request.abort) for (const { key } of meant) await this.#guard(key);
       const tasks = new TaskSet(signal);
-      for (const upload of page.uploads)
-        if (upload.startedMs < before && isMeant(upload.key))
-          tasks.spawn(() => this.#one(multipart, upload, tasks.signal));
+      for (const upload of meant) tasks.spawn(() => this.#one(multipart, upload, tasks.signal));
       await tasks.settle();
       tasks.end();
       continuation = page.continuation;
@@ -76,6 +88,25 @@ class UploadVisit {
     const started = new Date(startedMs).toISOString();
     this.#context.emit({ type: 'upload', path, uploadId, started, parts: parts.length, bytes });
   }
+}
+
+/** @throws `conflict` for an upload at the key of a repository, which a push may be writing */
+type UploadGuard = (key: string) => Promise<void>;
+
+/** A request for each folder of the bucket that holds an upload, and for those above it. */
+function createUploadGuard(
+  context: JobContext,
+  place: RemotePlace,
+  { meters, request }: { readonly request: UploadsRequest; readonly meters: Meter[] },
+): UploadGuard {
+  const cache: RepositoryCache = new Map();
+  const { prefix } = place.url;
+  const root = place.isFolderForm ? prefix : prefix.slice(0, -nameOfPlace(place).length).replace(/\/$/, '');
+  return (key) => {
+    const path = root === '' ? key : `${root}/${key}`;
+    const object: RemotePlace = { ...place, isFolderForm: false, url: { ...place.url, prefix: path } };
+    return refuseRepositoryAbove(context, object, { allowed: request.allowRepositories, cache, meters });
+  };
 }
 
 /** Undefined when the upload has ended meanwhile. */

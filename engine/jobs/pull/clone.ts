@@ -20,6 +20,7 @@ import {
   makeFolder,
   type WorkspaceState,
 } from '../../workspace/workspace-folder.ts';
+import { refuseLocalRepository } from '../places/local-repository.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from '../remotes/init.ts';
 import { requireKept, whileKept } from '../retention/forgotten.ts';
 import { warnOfUnmatched, watchUnmatched } from '../scope/unmatched-patterns.ts';
@@ -56,7 +57,10 @@ export async function cloneWorkspace(
   const root = resolve(context.directory, request.directory ?? defaultCloneFolder(given));
   if (request.only) checkScopePatterns(request.only);
   const begun = findBegun(root, url, allowedBy(context));
-  if (!begun) checkFolder(root);
+  if (!begun) {
+    checkFolder(root);
+    refuseLocalRepository(root, 'This would put a workspace among its stored objects.');
+  }
   await using remote = await openRepositoryAt(context, given);
   const wasThere = existsSync(root);
   /** True while the folder contains only what this run has made, and no file. */

@@ -5,18 +5,20 @@
 import { type DrayError, type ErrorCode, toDrayError, toErrorRecord } from '../../api/error.ts';
 import type { ChangeKind } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
-import type { SyncRequest } from '../../api/jobs/trees.ts';
+import type { CopyRequest, SyncRequest } from '../../api/jobs/trees.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LeasedMemory } from '../../base/leased-memory.ts';
 import type { TaskSet } from '../../base/task-set.ts';
 import type { HeldParts } from '../../model/held-part.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
+import { IN_REPOSITORY } from '../places/repository-guard.ts';
 import type { Forecast } from './copy-forecast.ts';
 import type { TreeProgress } from './copy-progress.ts';
 import type { TreeConfirmation } from './move/mover.ts';
 import type { TreeKnowledge } from './pair-memory.ts';
 import type { TreeSide } from './sides.ts';
+import type { TreeGuard } from './tree-guard.ts';
 import type { TreePart } from './tree-part.ts';
 
 export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends TreeSide = TreeSide> {
@@ -47,6 +49,7 @@ export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends
    * File system's clock.
    */
   readonly inDoubtSinceMs: number | undefined;
+  readonly guard: TreeGuard;
   /** Only in a dry run. */
   readonly forecast: Forecast | undefined;
 }
@@ -113,7 +116,7 @@ const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Refusals that concern the caller, not one file. */
-const REFUSES_ALL: ReadonlySet<unknown> = new Set(['credentials', 'openFiles', 'readOnly']);
+const REFUSES_ALL: ReadonlySet<unknown> = new Set(['credentials', IN_REPOSITORY, 'openFiles', 'readOnly']);
 
 /** Whether other files may still succeed after this error. */
 export function isFileError({ code, data }: DrayError): boolean {
@@ -125,7 +128,11 @@ export function isFileError({ code, data }: DrayError): boolean {
  * done.
  */
 export function stopRun(
-  { context, request, stops }: Pick<TreeRun, 'context' | 'request' | 'stops'>,
+  {
+    context,
+    request,
+    stops,
+  }: Pick<TreeRun, 'context' | 'stops'> & { readonly request: Pick<CopyRequest, 'dryRun'> },
   warning: string,
   error: DrayError,
 ): void {

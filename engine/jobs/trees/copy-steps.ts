@@ -2,7 +2,7 @@
  * Decides for each item what to do, by the cheapest evidence first, and does it beside the walk, with a
  * bounded number of items in flight. Deletions wait until everything else has succeeded (`deletions.ts`).
  */
-import type { DrayError } from '../../api/error.ts';
+import { DrayError } from '../../api/error.ts';
 import { Budget } from '../../base/budget.ts';
 import { createHeapBound } from '../../base/heap-bound.ts';
 import type { PairProof } from '../../index/known-pairs.ts';
@@ -11,6 +11,7 @@ import { type Decision, decideItem, type Evidence, type Recalled } from '../../m
 import { changeTimeOf, isHoldingFolder, isSameSpecial, type TreeItem } from '../../model/tree-item.ts';
 import type { MatchedBatch } from '../../query/trees/merge-trees.ts';
 import type { FileTouch } from '../../remotes/file-calls.ts';
+import { IN_REPOSITORY } from '../places/repository-guard.ts';
 import { type CloserComparison, mtimeOf } from './closer-comparison.ts';
 import { failItem, reportChange, reportFailure, type TreeRun } from './copy-run.ts';
 import type { Backup } from './delete/backup-folder.ts';
@@ -51,7 +52,7 @@ export async function takeSteps(
   batches: AsyncIterable<MatchedBatch>,
 ): Promise<void> {
   const room = new Budget(itemsMaxOf(run));
-  const { counts, filter, tasks } = run;
+  const { counts, filter, guard, tasks } = run;
   const { folders, deferred } = work;
   const heap = createHeapBound();
   try {
@@ -67,7 +68,10 @@ export async function takeSteps(
         } else if (!filter.isOpen) folders?.keepAbove(source.path);
         counts.files += 1;
         counts.bytes += source.sizeBytes;
-        if (destination) counts.destinationFiles += 1;
+        if (destination) {
+          counts.destinationFiles += 1;
+          guard.listed(source.path);
+        }
         const next = firstStep(run, work, source, destination);
         if (next === undefined || (!destination && deferred?.foresee(source))) continue;
         // `takeNow` allocates no permit, so `takeStep` gives the unit back by itself.
@@ -91,7 +95,7 @@ function itemsMaxOf({ context, part }: TreeRun): number {
 }
 
 function takeExtra(
-  { counts, filter, isSync }: TreeRun,
+  { counts, filter, guard, isSync }: TreeRun,
   { deletes, folders }: TreeWork,
   extra: TreeItem,
 ): void {
@@ -99,6 +103,7 @@ function takeExtra(
     folders?.enterExtra(extra);
     return;
   }
+  guard.listed(extra.path);
   // The ages that a filter needs are read only for a sync.
   if (!isSync || !filter.includes(extra)) return;
   counts.destinationFiles += 1;
@@ -131,12 +136,17 @@ async function takeStep(
     else await carryOut(run, work, pair, await compareUntilClear(run, work, pair, step));
   } catch (error) {
     run.tasks.check();
-    if (!destination && work.deferred?.take(source, error)) return;
+    if (!destination && !isRefusal(error) && work.deferred?.take(source, error)) return;
     failItem(run, source.path, error);
     run.progress.compared(1);
   } finally {
     room.giveBack(1);
   }
+}
+
+/** Whether the whole run is refused. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof DrayError && error.data.reason === IN_REPOSITORY;
 }
 
 /**
@@ -314,6 +324,7 @@ async function touch(
   { source, destination }: ItemPair,
   { proof, to }: { readonly to: FileTouch; readonly proof: PairProof | undefined },
 ): Promise<void> {
+  await run.guard.before(source.path);
   run.forecast?.touches();
   if (!run.request.dryRun) {
     const pair = await mover.touch(source, destination!, to);
@@ -325,6 +336,8 @@ async function touch(
 }
 
 async function copy(run: TreeRun, work: TreeWork, { destination, holder, source }: ItemPair): Promise<void> {
+  const asking = run.guard.before(source.path);
+  if (asking) await asking;
   const opening = holder && work.folders?.beforeWrite(holder);
   if (opening) await opening;
   if (run.request.dryRun) return foreseeCopy(run, work.mover, { destination, source });
@@ -345,6 +358,7 @@ async function foreseeCopy(
 
 /** Copies an item whose destination is free. */
 export async function bringNew(run: TreeRun, mover: Mover, item: TreeItem): Promise<void> {
+  await run.guard.before(item.path);
   if (run.request.dryRun) return foreseeCopy(run, mover, { source: item, destination: undefined });
   noteMoved(run, item, undefined, await mover.move(item, undefined));
 }

@@ -7,9 +7,11 @@ import type { CopyRequest, TransferSummary } from '../../api/jobs/trees.ts';
 import { systemClock } from '../../base/clock.ts';
 import { loadCrc64 } from '../../checksums/crc64-nvme.ts';
 import { writeStreamToFile } from '../../files/disk/stream-to-file.ts';
+import type { Meter } from '../../remotes/wrappers/with-meter.ts';
 import { uploadStream } from '../../transfer/upload/upload-object.ts';
 import { readPlace } from '../one-place/read-place.ts';
 import { checkReplaceable, nameOfPlace, openPlace, parsePlace } from '../places/places.ts';
+import { refuseRepositoryAbove } from '../places/repository-guard.ts';
 import { addTotals } from '../session/traffic.ts';
 import { loadContentTypes } from './move/object-content-type.ts';
 import { describeFile } from './move/object-description.ts';
@@ -50,10 +52,16 @@ async function fromInput(context: JobContext, request: CopyRequest): Promise<Tra
   }
   if (place.kind === 'local') {
     checkReplaceable(place);
+    await refuseRepositoryAbove(context, place, { allowed: request.allowRepositories, meters: [] });
     const bytes = await writeStreamToFile(input, place.path, context.signal);
     return summary(request, { bytes, requests: addTotals([]), sent: 0, received: 0 });
   }
-  await Promise.all([loadContentTypes(), loadCrc64()]);
+  const meters: Meter[] = [];
+  await Promise.all([
+    loadContentTypes(),
+    loadCrc64(),
+    refuseRepositoryAbove(context, place, { allowed: request.allowRepositories, meters }),
+  ]);
   await using remote = await openPlace(context, place, { at: 'parent' });
   const { meter, store } = remote;
   const key = nameOfPlace(place);
@@ -66,7 +74,12 @@ async function fromInput(context: JobContext, request: CopyRequest): Promise<Tra
     ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
     signal: context.signal,
   });
-  return summary(request, { bytes: sizeBytes, requests: addTotals([meter]), sent: sizeBytes, received: 0 });
+  return summary(request, {
+    bytes: sizeBytes,
+    requests: addTotals([meter, ...meters]),
+    sent: sizeBytes,
+    received: 0,
+  });
 }
 
 function summary(

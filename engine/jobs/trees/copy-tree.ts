@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DrayError } from '../../api/error.ts';
+import { DrayError, type ErrorCode } from '../../api/error.ts';
 import type { LookupExplanation } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { CopyRequest, SyncRequest, TransferSummary } from '../../api/jobs/trees.ts';
@@ -36,6 +36,7 @@ import { createTreeProgress } from './copy-progress.ts';
 import { createTreeCounts, stopRun, type TreeCounts, type TreeRun } from './copy-run.ts';
 import { bringNew, takeSteps } from './copy-steps.ts';
 import { copyStream, isStream } from './copy-stream.ts';
+import { createTreeGuard } from './create-tree-guard.ts';
 import { openBackup } from './delete/backup-folder.ts';
 import { createDeferredItems } from './delete/deferred-items.ts';
 import { createDeletes, protectedRepository } from './delete/deletions.ts';
@@ -125,6 +126,7 @@ async function transferOnce(transfer: Transfer): Promise<PartOutcome> {
   const { context, pair, part, request } = transfer;
   const run = openRun(transfer);
   const lookup = createLookupTally();
+  if (run.destination.kind === 'local' && !existsSync(run.destination.root)) await run.guard.before('');
   const isRootNew =
     !request.dryRun && run.destination.kind === 'local' && makeRoot(run.destination, run.source);
   const refuse = nameRefuser(run.destination);
@@ -138,7 +140,10 @@ async function transferOnce(transfer: Transfer): Promise<PartOutcome> {
   // Opened in a dry run too, which reports a folder that cannot be used.
   const backup =
     request.backupDirectory &&
-    (await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined }));
+    (await openBackup(run, request.backupDirectory, {
+      isSingle: pair.only !== undefined,
+      meters: pair.meters,
+    }));
   let refused: { readonly error: DrayError } | undefined;
   const extras = { files: 0, repositories: 0 };
   let waiting = 0;
@@ -197,6 +202,7 @@ function openRun({ context, isSync, knowledge, pair, part, request }: Transfer):
   const { destination, source } = pair;
   const tasks = new TaskSet(context.signal);
   const counts = createTreeCounts();
+  const stops: ErrorCode[] = [];
   return {
     context,
     request,
@@ -206,7 +212,7 @@ function openRun({ context, isSync, knowledge, pair, part, request }: Transfer):
     source,
     destination,
     filter: createTreeFilter(request.filter ?? {}),
-    stops: [],
+    stops,
     tasks,
     memory: createTreeMemory(request),
     knowledge,
@@ -214,6 +220,7 @@ function openRun({ context, isSync, knowledge, pair, part, request }: Transfer):
     counts,
     runNote: noteOf(pair, request),
     parts: createHeldParts(),
+    guard: createTreeGuard({ context, destination, part, request, source, stops, tasks }, pair),
     inDoubtSinceMs: inDoubtSince(pair),
     forecast: request.dryRun ? createForecast(pair, request.partSizeBytes) : undefined,
     progress: createTreeProgress({ context, clock }, phaseOf(pair), trafficOf(pair)),

@@ -36,7 +36,8 @@ export interface TreePair extends AsyncDisposable {
   readonly only?: TreeItem;
   /** An empty source is no mistake: it is a whole bucket, or a part of the work. */
   readonly mayBeEmpty: boolean;
-  readonly meters: readonly Meter[];
+  /** Of every store that the run has opened. */
+  readonly meters: Meter[];
   /** The keys of the two places in the index. */
   readonly identity: readonly [string, string];
   close(): Promise<void>;

@@ -16,6 +16,7 @@ import {
   parseSizeOption,
   readGlobalOptions,
 } from '../../options/global-options.ts';
+import { createAllowRepositoryOption } from '../../options/tree-options.ts';
 import { printChanges } from '../../output/change-lines.ts';
 import { quotePath } from '../../output/terminal-text.ts';
 import { formatRequests } from '../../output/transfer-line.ts';
@@ -24,6 +25,7 @@ import { withStreams } from '../../standard-streams.ts';
 interface RemoveOptions extends FilterOptions {
   readonly recursive?: true;
   readonly dryRun?: true;
+  readonly allowRepository?: true;
 }
 
 export function addRemoveCommand(program: Command, host: CommandHost): void {
@@ -35,7 +37,8 @@ export function addRemoveCommand(program: Command, host: CommandHost): void {
     )
     .argument('<place>', 's3://BUCKET/KEY or NAME:KEY')
     .option('-r, --recursive', 'remove everything below it')
-    .option('-n, --dry-run', 'show what would be removed, and remove nothing');
+    .option('-n, --dry-run', 'show what would be removed, and remove nothing')
+    .addOption(createAllowRepositoryOption());
   addFilterOptions(command);
   command.action((place: string, options: RemoveOptions, self: Command) =>
     runCommand(host, self, {
@@ -45,6 +48,7 @@ export function addRemoveCommand(program: Command, host: CommandHost): void {
           ...given({
             recursive: options.recursive,
             dryRun: options.dryRun,
+            allowRepositories: options.allowRepository,
             filter: toFilter(options, context),
           }),
         }),

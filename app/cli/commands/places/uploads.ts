@@ -4,11 +4,13 @@ import type { UploadsSummary } from '../../../../engine/api/jobs/trees.ts';
 import { formatBytes, formatPlural } from '../../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
+import { createAllowRepositoryOption } from '../../options/tree-options.ts';
 import { parseMomentOption } from '../../output/moment.ts';
 import { quotePath } from '../../output/terminal-text.ts';
 
 interface UploadsOptions {
   readonly older?: number;
+  readonly allowRepository?: true;
 }
 
 export function addUploadsCommand(program: Command, host: CommandHost): void {
@@ -53,11 +55,12 @@ function addOne(
           (await import('../../../../engine/jobs/one-place/uploads.ts')).uploads(context, {
             place,
             abort,
-            ...given({ olderThanMs: options.older }),
+            ...given({ olderThanMs: options.older, allowRepositories: options.allowRepository }),
           }),
         view: createView(abort),
       }),
     );
+  if (abort) command.addOption(createAllowRepositoryOption());
   addExamples(command, [
     [`dray uploads ${name} s3://bucket --older 7d`, 'uploads started more than a week ago'],
   ]);

@@ -25,6 +25,12 @@ import type { PartsUpload } from '../../../transfer/upload/parts-upload.ts';
 import { openRemoteSource } from '../../../transfer/upload/remote-source.ts';
 import { sendParts } from '../../../transfer/upload/send-parts.ts';
 import { abandon, openUploadSession, type SessionRequest } from '../../../transfer/upload/upload-session.ts';
+import {
+  allowsRepository,
+  hasDescriptor,
+  possibleRepositories,
+  repositoryRefusal,
+} from '../../places/repository-guard.ts';
 import { sharesService } from '../../session/opened-remote.ts';
 import { addTotals } from '../../session/traffic.ts';
 import { isFileError } from '../../trees/copy-run.ts';
@@ -34,6 +40,7 @@ import { createTreeMemory } from '../../trees/move/movers.ts';
 import { describeObject } from '../../trees/move/object-description.ts';
 import { openTreePair, type TreePair } from '../../trees/open-pair.ts';
 import type { RemoteSide } from '../../trees/sides.ts';
+import { deletionPermission } from '../../trees/tree-guard.ts';
 import { collectFailures, type FailureList } from '../failures.ts';
 import { type FleetFolder, withFleet } from '../fleet-folder.ts';
 import { knownPart } from '../fleet-part.ts';
@@ -83,6 +90,7 @@ async function begin(large: LargeObject, counts: FleetCounts): Promise<LargeBegu
     info.etag === '' ||
     sharesService(source.store, destination.store);
   if (isWhole || !multipart || !(await differs(large))) return { pieces: 0, counts: await moveWhole(large) };
+  await refuseRepository(large);
   const known = await readRow(large.folder, large.request);
   const journal = journalOf(known);
   const session = await openUploadSession(sessionRequest(large, { info, journal }), multipart);
@@ -93,6 +101,15 @@ async function begin(large: LargeObject, counts: FleetCounts): Promise<LargeBegu
   }
   const pieces = Math.ceil(info.sizeBytes / session.partSizeBytes);
   return { pieces, counts: { ...counts, bytes: info.sizeBytes, requests: requestsOf(large) } };
+}
+
+/** @throws `conflict` where a repository's object would be replaced */
+async function refuseRepository({ destination, job, key, signal }: LargeObject): Promise<void> {
+  for (const folder of possibleRepositories(key)) {
+    const name = folder.split('/').at(-1)!;
+    if (allowsRepository(deletionPermission(job), name)) continue;
+    if (await hasDescriptor(destination.store, folder, signal)) throw repositoryRefusal(name);
+  }
 }
 
 function rowOf(journaled: ReturnType<ReturnType<typeof journalOf>['current']>, info: ObjectInfo): LargeRow {
@@ -240,7 +257,8 @@ function onlyThis({ job, key }: LargeObject): FleetRequest & { readonly noIndex:
 /** Whether `dray copy` would copy it. */
 async function differs(large: LargeObject): Promise<boolean> {
   const quiet = { ...large.failures.context, emit: () => {} };
-  const request = { ...onlyThis(large), delta: false, dryRun: true };
+  // A dry run would warn of a repository, and `begin` refuses it.
+  const request = { ...onlyThis(large), delta: false, dryRun: true, allowRepositories: true };
   return (await copyTree(quiet, request)).copiedFiles === 1;
 }
 

@@ -7,8 +7,10 @@ import { keepAside } from '../../../files/disk/keep-aside.ts';
 import { newFolderMode } from '../../../files/scan/local-place.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import type { ObjectStore } from '../../../remotes/object-store.ts';
+import type { Meter } from '../../../remotes/wrappers/with-meter.ts';
 import { copyInStore } from '../../../transfer/copy/copy-in-store.ts';
 import { checkApart, checkStoresApart, openPlace, parsePlace } from '../../places/places.ts';
+import { refuseRepositoryAbove } from '../../places/repository-guard.ts';
 import { sharesService } from '../../session/opened-remote.ts';
 import type { TreeRun } from '../copy-run.ts';
 import type { LocalSide, RemoteSide } from '../sides.ts';
@@ -20,11 +22,16 @@ export interface Backup {
 }
 
 /** @param store Rooted at the backup folder, of the same service as the destination's. */
-function createRemoteBackup(destination: RemoteSide, store: ObjectStore, signal: AbortSignal): Backup {
+function createRemoteBackup(
+  destination: RemoteSide,
+  store: ObjectStore,
+  { askOnce, signal }: { readonly askOnce: () => Promise<void>; readonly signal: AbortSignal },
+): Backup {
   const { files } = store;
   return {
     async keep(item) {
       if (item.special?.kind === 'folder') return;
+      await askOnce();
       const fromKey = destination.pathOf(item.path);
       if (files) {
         const fromPath = destination.store.files!.pathOf(fromKey);
@@ -86,16 +93,18 @@ function makeFolderLike(from: string, to: string, levels: number): void {
 export async function openBackup(
   run: TreeRun,
   request: PlaceRequest,
-  { isSingle }: { readonly isSingle: boolean },
+  { isSingle, meters }: { readonly isSingle: boolean; readonly meters: Meter[] },
 ): Promise<Backup> {
   const { context, destination, source, tasks } = run;
   const place = parsePlace(context, request);
   const to = parsePlace(context, run.request.destination);
   const from = parsePlace(context, run.request.source);
+  const guard = { isFolder: true, allowed: run.request.allowRepositories, meters };
   checkApart(place, to, context.environment);
   checkApart(place, from, context.environment);
   if (destination.kind === 'local') {
     if (place.kind !== 'local') throw elsewhere(request.place);
+    await refuseRepositoryAbove(context, place, guard);
     return createLocalBackup(destination, place.path);
   }
   if (place.kind !== 'remote') throw elsewhere(request.place);
@@ -113,7 +122,9 @@ export async function openBackup(
     await store.close();
     throw error;
   }
-  return createRemoteBackup(destination, store, tasks.signal);
+  let asking: Promise<void> | undefined;
+  const askOnce = () => (asking ??= refuseRepositoryAbove(context, place, guard));
+  return createRemoteBackup(destination, store, { askOnce, signal: tasks.signal });
 }
 
 function elsewhere(place: string): DrayError {

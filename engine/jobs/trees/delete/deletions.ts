@@ -10,8 +10,10 @@ import type { SpillList } from '../../../index/tree-spill.ts';
 import { deletionAllowed } from '../../../model/deletion-bound.ts';
 import { isSameFile, type TreeItem } from '../../../model/tree-item.ts';
 import { DESCRIPTOR_KEY } from '../../../repository/keys.ts';
+import { allowsRepository } from '../../places/repository-guard.ts';
 import { failItem, reportChange, stopRun, type TreeRun } from '../copy-run.ts';
 import type { Mover } from '../move/mover.ts';
+import { deletionPermission } from '../tree-guard.ts';
 import type { Backup } from './backup-folder.ts';
 import type { DeferredItems } from './deferred-items.ts';
 import { spilledText } from './spilled-text.ts';
@@ -69,6 +71,7 @@ export function createDeletes(
       flush();
       ({ list: spill, repository } = keepOutside(run, { list: spill, repository }));
       if (!spill) return;
+      repository ??= await heldRepository(run, spill);
       if (deferred && !deferred.isEmpty) deferred.giveUpBut(itemsOf(run, spill));
       if (run.counts.failed > 0) deferred?.giveUp();
       if (!isAllowed(run, spill.size, repository)) return;
@@ -168,13 +171,33 @@ function refuseRepository(run: TreeRun, deletes: number, repository: string): vo
 }
 
 /** As `repositoryOf`, unless the request allows its deletion. */
-export function protectedRepository({ destination, request }: TreeRun, path: string): string | undefined {
+export function protectedRepository(run: TreeRun, path: string): string | undefined {
   const repository = repositoryOf(path);
-  if (repository === undefined || !request.maxDelete) return repository;
-  const { deletableRepositories } = request;
+  return repository === undefined || mayDelete(run, repository) ? undefined : repository;
+}
+
+function mayDelete({ destination, request }: TreeRun, repository: string): boolean {
   const whole = `${destination.text}/${repository}`;
   const name = whole.split(/[/\\]/).findLast((part) => part !== '') ?? '';
-  return !deletableRepositories || deletableRepositories.includes(name) ? undefined : repository;
+  return allowsRepository(deletionPermission(request), name);
+}
+
+/**
+ * The first repository of the destination that a deletion would change although its descriptor stays, because
+ * the source has one too or a filter leaves it out.
+ */
+async function heldRepository(run: TreeRun, list: SpillList): Promise<string | undefined> {
+  const allowed = new Set<string>();
+  for (const { path } of itemsOf(run, list)) {
+    const repository = run.guard.holderOf(path);
+    if (repository !== undefined && !allowed.has(repository)) {
+      if (!mayDelete(run, repository) && !(await run.guard.isMirror(repository))) return repository;
+      allowed.add(repository);
+    }
+    const asking = run.guard.before(path);
+    if (asking) await asking;
+  }
+  return undefined;
 }
 
 /** '' or ending in `/`; undefined when the path is not a repository's descriptor. */

@@ -9,23 +9,16 @@ import type { ObjectStore, RemoteKey } from '../../../engine/remotes/object-stor
 import { hashFromCommitKey } from '../../../engine/repository/keys.ts';
 import { drawFrom } from '../../seeded-draw.ts';
 import { outcomeOf } from './attempts.ts';
-import {
-  checkDisk,
-  cloneOnce,
-  type Decision,
-  NO_FAULT,
-  pullOnce,
-  settleWorkspace,
-  switchTo,
-} from './brings.ts';
+import { cloneOnce, type Decision, lookAt, NO_FAULT, pullOnce, settleWorkspace, switchTo } from './brings.ts';
 import { editFiles, loseIndex, restorePaths, setFile } from './edits.ts';
 import { differing } from './history-model.ts';
 import { requireRule } from './model-fault.ts';
-import { expectRefs, nameCommit, removeName, switchToNew } from './names.ts';
+import { expectRefs, loseOrReturnRef, nameCommit, removeName, returnRef, switchToNew } from './names.ts';
 import { conflictsWith, pushBoth, pushOnce } from './pushes.ts';
 import { faultyStore, type RunFault } from './run-faults.ts';
 import {
   BRANCHES,
+  checkDisk,
   checkKept,
   contextOf,
   createWorld,
@@ -101,7 +94,7 @@ async function takeStep(world: World, at: number): Promise<void> {
     if (differing(before.get(one)! as never, one.edits as never).length > 0)
       checkEditsKept(world, one, before.get(one)!);
   }
-  if (!world.features.has('half') && !isSettled(w)) await settleWorkspace(world, w);
+  if (!world.features.has('half') && !isSettled(w) && tipOf(world, w.branch)) await settleWorkspace(world, w);
   if (draw.chance(30)) await checkStatus(w);
   if (draw.chance(15)) await checkLog(world, w);
   if (at % 50 === 0) await checkAll(world);
@@ -120,6 +113,7 @@ function checkEditsKept(world: World, w: Workspace, before: Edits): void {
 /** What a person does next, more often what makes interesting histories. */
 async function act(world: World, w: Workspace, other: Workspace): Promise<void> {
   const { draw } = world;
+  if (w.isAbsent && branchesOf(world).length === 0) return;
   if (w.isAbsent) return await cloneOnce(world, w, draw.of(branchesOf(world)), fault(world, w, undefined));
   const weighted: (readonly [number, () => void | Promise<void>])[] = [
     [34, () => editFiles(world, w)],
@@ -134,6 +128,8 @@ async function act(world: World, w: Workspace, other: Workspace): Promise<void> 
     [3, () => loseIndex(world, w)],
     [2, () => cloneSome(world, w)],
   ];
+  if (world.features.has('lost')) weighted.push([3, () => loseOrReturnRef(world)]);
+  if (world.features.has('look')) weighted.push([5, () => lookSome(world, w)]);
   let left = draw.below(weighted.reduce((sum, [weight]) => sum + weight, 0));
   for (const [weight, job] of weighted) {
     left -= weight;
@@ -162,12 +158,25 @@ async function pullSome(world: World, w: Workspace): Promise<void> {
 }
 
 async function switchSome(world: World, w: Workspace): Promise<void> {
-  const name = world.draw.of(branchesOf(world));
+  const names = branchesOf(world);
+  if (names.length === 0) return;
+  const name = world.draw.of(names);
   await switchTo(world, w, name, fault(world, w, tipOf(world, name)));
 }
 
+async function lookSome(world: World, w: Workspace): Promise<void> {
+  const { draw, history, refs } = world;
+  const names = [...refs.keys()].map((name) => name.replace(/^(heads|tags)\//, ''));
+  const hashes = [...history.ancestorsOf(draw.of([...refs.values()]))];
+  const ref = draw.chance(60) ? draw.of(names) : draw.of(hashes);
+  const target = refs.get(`tags/${ref}`) ?? tipOf(world, ref) ?? ref;
+  await lookAt(world, w, ref, fault(world, w, target));
+}
+
 async function cloneSome(world: World, w: Workspace): Promise<void> {
-  const name = world.draw.of(branchesOf(world));
+  const names = branchesOf(world);
+  if (names.length === 0) return;
+  const name = world.draw.of(names);
   await cloneOnce(world, w, name, fault(world, w, tipOf(world, name)));
 }
 
@@ -214,7 +223,7 @@ async function checkStatus(w: Workspace): Promise<void> {
 
 async function checkLog(world: World, w: Workspace): Promise<void> {
   const { draw, history } = world;
-  if (w.isAbsent) return;
+  if (w.isAbsent || branchesOf(world).length === 0) return;
   const ref = draw.of(branchesOf(world));
   const path = draw.of(PATHS);
   const { context, error } = await outcomeOf(contextOf(w), (given) =>
@@ -234,6 +243,7 @@ async function checkLog(world: World, w: Workspace): Promise<void> {
 
 /** Everybody pulls, and has what the branches have; a clone has it too. */
 async function checkAll(world: World): Promise<void> {
+  for (const name of [...world.lost.keys()]) await returnRef(world, name);
   await expectRefs(world, world.refs);
   for (const w of world.workspaces) {
     await settleWorkspace(world, w);

@@ -5,15 +5,14 @@ import { pull } from '../../../engine/jobs/pull/pull.ts';
 import { switchBranch } from '../../../engine/jobs/pull/switch.ts';
 import type { Files } from '../../partial/partial-files.ts';
 import { attempt, type Outcome } from './attempts.ts';
-import { differing } from './history-model.ts';
 import { requireRule } from './model-fault.ts';
-import { checkBase, conflictsWith, describe } from './pushes.ts';
+import { checkBase, conflictsWith, describe, refusedForLost } from './pushes.ts';
 import type { RunFault } from './run-faults.ts';
 import {
+  checkDisk,
   count,
   diskOf,
   type Edits,
-  expectedDisk,
   isSettled,
   isWorkspace,
   note,
@@ -32,6 +31,7 @@ interface Bringing {
   readonly target: string;
   readonly decide: (path: string) => Decision;
   readonly branch: string;
+  readonly isDetached?: boolean;
   /** What a person typed. */
   readonly words: string;
 }
@@ -43,13 +43,24 @@ export async function pullOnce(
   { conflicts, decisions = {} }: Pick<PullRequest, 'decisions'> & { readonly conflicts: Decision },
 ): Promise<void> {
   const target = tipOf(world, w.branch);
-  if (target === undefined) return;
   const request = { decisions, ...(conflicts === 'stop' ? {} : { conflicts }) };
   const outcome = await attempt(world, w, { fault }, (context) => pull(context, request));
   const words = `pull${conflicts === 'stop' ? '' : ` --${conflicts}`}${Object.keys(decisions).length > 0 ? ` ${JSON.stringify(decisions)}` : ''}`;
   note(world, `${w.name}: ${words}${describe(outcome, fault)}`);
+  if (target === undefined) return refusedForLost(world, w, outcome, 'pull');
   const decide = (path: string) => decisions[path] ?? conflicts;
   settleBring(world, w, outcome, { target, decide, branch: w.branch, words: 'pull' });
+}
+
+/** `pull REF`: the workspace looks at another version. */
+export async function lookAt(world: World, w: Workspace, ref: string, fault: RunFault): Promise<void> {
+  const target = world.refs.get(`tags/${ref}`) ?? tipOf(world, ref) ?? ref;
+  const outcome = await attempt(world, w, { fault }, (context) => pull(context, { ref }));
+  note(world, `${w.name}: pull ${ref.slice(0, 8)}${describe(outcome, fault)}`);
+  const isDetached = target !== tipOf(world, w.branch);
+  settleBring(world, w, outcome, {
+    ...{ target, isDetached, decide: () => 'stop', branch: w.branch, words: isDetached ? 'look' : 'pull' },
+  });
 }
 
 export async function switchTo(world: World, w: Workspace, name: string, fault: RunFault): Promise<void> {
@@ -73,6 +84,7 @@ export async function cloneOnce(world: World, w: Workspace, branch: string, faul
       branch,
       unconfirmed: undefined,
       isFuzzy: false,
+      isDetached: false,
     });
     w.uncertain.clear();
     w.arriving.clear();
@@ -137,7 +149,14 @@ function acceptCommit(
   world: World,
   w: Workspace,
   summary: PullSummary,
-  { branch, decide, isUpToDate, target, words }: Bringing & { readonly isUpToDate: boolean },
+  {
+    branch,
+    decide,
+    isDetached = false,
+    isUpToDate,
+    target,
+    words,
+  }: Bringing & { readonly isUpToDate: boolean },
 ): void {
   const theirs = world.history.filesOf(target);
   const disk = diskOf(w);
@@ -157,6 +176,7 @@ function acceptCommit(
   }
   w.base = target;
   w.branch = branch;
+  w.isDetached = isDetached;
   w.arriving.clear();
   w.unconfirmed = undefined;
   w.isFuzzy = false;
@@ -192,7 +212,11 @@ function editsAfter(w: Workspace, theirs: Files, { decide, disk, met }: Deciding
 }
 
 /** Each path is as it was, or as the commit has it. No edit has changed, unless it was given up. */
-function takeArrived(world: World, w: Workspace, { decide, target, words }: Bringing): void {
+function takeArrived(
+  world: World,
+  w: Workspace,
+  { decide, isDetached = false, target, words }: Bringing,
+): void {
   const theirs = world.history.filesOf(target);
   const disk = diskOf(w);
   const met = new Set(conflictsWith(world, w, target));
@@ -246,6 +270,7 @@ function takeArrived(world: World, w: Workspace, { decide, target, words }: Brin
   if (bases.origin === target && w.base !== target) {
     w.base = target;
     w.branch = branch;
+    w.isDetached = isDetached;
   }
   if (hasChanged) count(world, 'left half of a commit');
 }
@@ -257,16 +282,6 @@ function isCopyOf(path: string, content: string, edits: Edits): boolean {
 function setOrDelete(files: Map<string, string>, path: string, content: string | undefined): void {
   if (content === undefined) files.delete(path);
   else files.set(path, content);
-}
-
-export function checkDisk(w: Workspace): void {
-  if (w.isAbsent) return;
-  const [found, expected] = [diskOf(w), expectedDisk(w)];
-  const wrong = differing(found, expected);
-  requireRule(wrong.length === 0, 'files are not as the model says', () => ({
-    workspace: w.name,
-    wrong: wrong.map((path) => ({ path, found: found.get(path), expected: expected.get(path) })),
-  }));
 }
 
 /** Brings the workspace to its branch's commit, as a person would after a failure. */

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { restore } from '../../../engine/jobs/working-copy/restore.ts';
 import { foldersOf, removeAt, writeAt } from '../../partial/partial-files.ts';
 import { attempt } from './attempts.ts';
-import { checkDisk } from './brings.ts';
 import { requireRule } from './model-fault.ts';
 import { describe } from './pushes.ts';
 import type { RunFault } from './run-faults.ts';
 import { knowContent } from './stored-history.ts';
 import {
+  checkDisk,
   count,
   diskOf,
   expectedDisk,

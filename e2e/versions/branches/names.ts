@@ -3,6 +3,7 @@
 import type { RefRequest } from '../../../engine/api/jobs/jobs.ts';
 import { branch, tag } from '../../../engine/jobs/history/refs.ts';
 import { switchBranch } from '../../../engine/jobs/pull/switch.ts';
+import type { RemoteKey } from '../../../engine/remotes/object-store.ts';
 import { attempt } from './attempts.ts';
 import { NO_FAULT, settleBring } from './brings.ts';
 import { differing } from './history-model.ts';
@@ -19,7 +20,7 @@ export async function nameCommit(world: World, w: Workspace): Promise<void> {
   const isFree = (name: string) => world.workspaces.every((one) => one.branch !== name);
   const name = draw.of(isTag ? TAGS : BRANCHES);
   const key = `${isTag ? 'tags' : 'heads'}/${name}`;
-  if (!isTag && !isFree(name)) return;
+  if ((!isTag && !isFree(name)) || world.lost.has(key)) return;
   const given = draw.chance(50) ? draw.of([...history.ancestorsOf(draw.of([...refs.values()]))]) : undefined;
   const commit = given ?? w.base;
   const isMove = refs.has(key);
@@ -64,7 +65,7 @@ export async function removeName(world: World, w: Workspace): Promise<void> {
 
 export async function switchToNew(world: World, w: Workspace): Promise<void> {
   const { draw, refs } = world;
-  const free = BRANCHES.filter((name) => !refs.has(`heads/${name}`));
+  const free = BRANCHES.filter((name) => !refs.has(`heads/${name}`) && !world.lost.has(`heads/${name}`));
   if (w.base === undefined || free.length === 0 || w.arriving.size > 0 || w.unconfirmed) return;
   const name = draw.of(free);
   const request = { name, create: true };
@@ -72,6 +73,32 @@ export async function switchToNew(world: World, w: Workspace): Promise<void> {
   note(world, `${w.name}: switch -c ${name}${describe(outcome)}`);
   await expectRefs(world, new Map([...refs, [`heads/${name}`, w.base]]));
   settleBring(world, w, outcome, { target: w.base, decide: () => 'stop', branch: name, words: 'switch -c' });
+}
+
+/** Somebody removes a branch's object by mistake, or puts one back. */
+export async function loseOrReturnRef(world: World): Promise<void> {
+  const { draw, lost, refs, store } = world;
+  if (lost.size > 0 && draw.chance(60)) return await returnRef(world, draw.of([...lost.keys()]));
+  const name = draw.of([...refs.keys()].filter((one) => one.startsWith('heads/')).sort());
+  if (refs.size === 1) return;
+  const key = `refs/${name}` as RemoteKey;
+  const { bytes } = (await store.read(key, { maxBytes: 100_000 }))!;
+  await store.delete([key]);
+  lost.set(name, bytes);
+  refs.delete(name);
+  note(world, `rm store/${key}`);
+  count(world, 'lost a ref');
+}
+
+export async function returnRef(world: World, name: string): Promise<void> {
+  const bytes = world.lost.get(name)!;
+  const { written } = await world.store.put(`refs/${name}` as RemoteKey, bytes, {
+    condition: { absent: true },
+  });
+  requireRule(written, 'a branch that was lost is there again', () => name);
+  world.lost.delete(name);
+  world.refs.set(name, JSON.parse(Buffer.from(bytes).toString()).commit);
+  note(world, `put back store/refs/${name}`);
 }
 
 export async function expectRefs(world: World, expected: Map<string, string>): Promise<void> {

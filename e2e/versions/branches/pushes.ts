@@ -7,6 +7,7 @@ import { differing, type ModelCommit } from './history-model.ts';
 import { ModelFault, requireRule } from './model-fault.ts';
 import type { RunFault } from './run-faults.ts';
 import {
+  checkDisk,
   contextOf,
   count,
   diskOf,
@@ -25,12 +26,24 @@ export async function pushOnce(world: World, w: Workspace, fault: RunFault): Pro
   const outcome = await attempt(world, w, { fault }, (context) => push(context, { allowEmptied: true }));
   checkWrittenCommits(world, outcome.newCommits);
   note(world, `${w.name}: push${describe(outcome, fault)}`);
+  if (world.lost.has(`heads/${w.branch}`)) return refusedForLost(world, w, outcome, 'push');
   await settlePush(world, w, outcome, [tip]);
+}
+
+/** Nobody can tell where a branch was that is gone, so nothing is sent and nothing changes. */
+export function refusedForLost(world: World, w: Workspace, outcome: Outcome<unknown>, words: string): void {
+  const { error, newCommits, value } = outcome;
+  const isRefused = error !== undefined || (w.edits.size === 0 && words === 'push');
+  requireRule(isRefused, `a ${words} went on without its branch`, () => ({ workspace: w.name, value }));
+  requireRule(newCommits.length === 0, `a ${words} without its branch sent a commit`, () => newCommits);
+  count(world, `${words} without its branch`);
+  checkDisk(w);
 }
 
 /** Two at once: either may come first. */
 export async function pushBoth(world: World, one: Workspace, other: Workspace): Promise<void> {
   const before = [tipOf(world, one.branch), tipOf(world, other.branch)] as const;
+  if (before.includes(undefined)) return await pushOnce(world, one, { kind: 'none' });
   const job = (w: Workspace) => outcomeOf(contextOf(w), (context) => push(context, { allowEmptied: true }));
   const ended = await Promise.all([job(one), job(other)]);
   const newCommits = await learnWritten(world);
@@ -160,6 +173,7 @@ async function settlePush(
   );
   if (isMet) return;
   const isExpected = tips.some((one) => conflictsWith(world, w, one).length > 0);
+  if (w.isDetached && w.edits.size > 0) return;
   requireRule(error!.code === 'conflict', 'a push failed', () => error!.message);
   requireRule(isExpected || !isSettled(w), 'a push was refused without a conflict', () => ({
     workspace: w.name,
@@ -189,6 +203,7 @@ function acceptPush(
   const { commit } = summary;
   const base = stateOf(w).bases.origin;
   if (summary.result === 'pushed') {
+    requireRule(!w.isDetached, 'a push went on from a version that is only looked at', () => w.name);
     requireRule(
       tips.every((one) => conflictsWith(world, w, one).length > 0) === false,
       'a push ended in spite of a conflict',

@@ -9,7 +9,7 @@ import { type Sandbox, type TestContext, testContext } from '../../../engine/job
 import type { ObjectStore, RemoteKey } from '../../../engine/remotes/object-store.ts';
 import { type Files, readTree } from '../../partial/partial-files.ts';
 import { type Draw, drawFrom } from '../../seeded-draw.ts';
-import { HistoryModel } from './history-model.ts';
+import { differing, HistoryModel } from './history-model.ts';
 import { requireRule } from './model-fault.ts';
 
 /** What the user meant: this content, or a removal. */
@@ -25,6 +25,8 @@ export interface Workspace {
   readonly uncertain: Set<string>;
   branch: string;
   base: string | undefined;
+  /** It looks at another version, by `pull REF`, until a pull or a switch ends that. */
+  isDetached: boolean;
   /** Nothing was cloned here yet. */
   isAbsent: boolean;
   /** Commits of which some files may be here, as a command did not end. */
@@ -79,6 +81,7 @@ function newWorkspace(sandbox: Sandbox, name: string): Workspace {
     uncertain: new Set(),
     branch: 'main',
     base: undefined,
+    isDetached: false,
     isAbsent: true,
     arriving: new Set(),
     unconfirmed: undefined,
@@ -194,4 +197,14 @@ export async function readStoredRefs(world: World): Promise<Map<string, string>>
     if (ref.state === undefined) refs.set(key.slice('refs/'.length), ref.commit);
   }
   return refs;
+}
+
+export function checkDisk(w: Workspace): void {
+  if (w.isAbsent) return;
+  const [found, expected] = [diskOf(w), expectedDisk(w)];
+  const wrong = differing(found, expected);
+  requireRule(wrong.length === 0, 'files are not as the model says', () => ({
+    workspace: w.name,
+    wrong: wrong.map((path) => ({ path, found: found.get(path), expected: expected.get(path) })),
+  }));
 }

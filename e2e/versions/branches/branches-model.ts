@@ -166,11 +166,8 @@ async function switchSome(world: World, w: Workspace): Promise<void> {
 
 async function lookSome(world: World, w: Workspace): Promise<void> {
   const { draw, history, refs } = world;
-  const names = [...refs.keys()].map((name) => name.replace(/^(heads|tags)\//, ''));
-  const hashes = [...history.ancestorsOf(draw.of([...refs.values()]))];
-  const ref = draw.chance(60) ? draw.of(names) : draw.of(hashes);
-  const target = refs.get(`tags/${ref}`) ?? tipOf(world, ref) ?? ref;
-  await lookAt(world, w, ref, fault(world, w, target));
+  const target = draw.of([...history.ancestorsOf(draw.of([...refs.values()]))]);
+  await lookAt(world, w, target, fault(world, w, target));
 }
 
 async function cloneSome(world: World, w: Workspace): Promise<void> {

@@ -13,12 +13,14 @@ import {
   count,
   diskOf,
   type Edits,
+  isReplaced,
   isSettled,
   isWorkspace,
   note,
   removeTree,
   stateOf,
   tipOf,
+  typedFor,
   type Workspace,
   type World,
 } from './world.ts';
@@ -47,26 +49,36 @@ export async function pullOnce(
   const outcome = await attempt(world, w, { fault }, (context) => pull(context, request));
   const words = `pull${conflicts === 'stop' ? '' : ` --${conflicts}`}${Object.keys(decisions).length > 0 ? ` ${JSON.stringify(decisions)}` : ''}`;
   note(world, `${w.name}: ${words}${describe(outcome, fault)}`);
-  if (target === undefined) return refusedForLost(world, w, outcome, 'pull');
+  if (target === undefined || isReplaced(world, w)) return refusedForLost(world, w, outcome, 'pull');
   const decide = (path: string) => decisions[path] ?? conflicts;
   settleBring(world, w, outcome, { target, decide, branch: w.branch, words: 'pull' });
 }
 
 /** `pull REF`: the workspace looks at another version. */
-export async function lookAt(world: World, w: Workspace, ref: string, fault: RunFault): Promise<void> {
-  const target = world.refs.get(`tags/${ref}`) ?? tipOf(world, ref) ?? ref;
-  const outcome = await attempt(world, w, { fault }, (context) => pull(context, { ref }));
-  note(world, `${w.name}: pull ${ref.slice(0, 8)}${describe(outcome, fault)}`);
+export async function lookAt(
+  world: World,
+  w: Workspace,
+  target: string,
+  fault: RunFault,
+  conflicts: 'stop' | 'theirs' = 'stop',
+): Promise<void> {
+  const typed = typedFor(world, target);
+  // The branch by its name is no choice of another version.
+  const ref = typed === w.branch ? target : typed;
+  const outcome = await attempt(world, w, { fault }, (context) => pull(context, { ref, conflicts }));
+  note(world, `${w.name}: pull ${ref}${describe(outcome, fault)}`);
   const isDetached = target !== tipOf(world, w.branch);
   settleBring(world, w, outcome, {
-    ...{ target, isDetached, decide: () => 'stop', branch: w.branch, words: isDetached ? 'look' : 'pull' },
+    ...{ target, isDetached, decide: () => conflicts, branch: w.branch, words: isDetached ? 'look' : 'pull' },
   });
 }
 
 export async function switchTo(world: World, w: Workspace, name: string, fault: RunFault): Promise<void> {
+  const isRefused = name === w.branch && isReplaced(world, w);
   const target = tipOf(world, name)!;
   const outcome = await attempt(world, w, { fault }, (context) => switchBranch(context, { name }));
   note(world, `${w.name}: switch ${name}${describe(outcome, fault)}`);
+  if (isRefused) return refusedForLost(world, w, outcome, 'switch');
   settleBring(world, w, outcome, { target, decide: () => 'stop', branch: name, words: 'switch' });
 }
 
@@ -287,6 +299,7 @@ function setOrDelete(files: Map<string, string>, path: string, content: string |
 /** Brings the workspace to its branch's commit, as a person would after a failure. */
 export async function settleWorkspace(world: World, w: Workspace): Promise<void> {
   if (w.isAbsent || stateOf(w).bases.origin === undefined) await cloneOnce(world, w, w.branch, NO_FAULT);
+  if (isReplaced(world, w)) await lookAt(world, w, tipOf(world, w.branch)!, NO_FAULT, 'theirs');
   if (!isSettled(w)) await pullOnce(world, w, NO_FAULT, { conflicts: 'theirs' });
   requireRule(isSettled(w), 'a workspace cannot be settled', () => w.name);
 }

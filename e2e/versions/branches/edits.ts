@@ -17,6 +17,7 @@ import {
   note,
   PATHS,
   setEdit,
+  typedFor,
   type Workspace,
   type World,
 } from './world.ts';
@@ -58,35 +59,37 @@ function newContent(world: World, path: string): string {
   return draw.chance(6) ? `link:to-${world.at}` : `${world.at}.${world.nextContent}`;
 }
 
+/** Without `--from`: what the user's edits are based on. */
 export async function restorePaths(world: World, w: Workspace, fault: RunFault): Promise<void> {
   const { draw, history } = world;
-  if (w.base === undefined || !isSettled(w)) return;
+  if (w.base === undefined || w.isFuzzy || w.unconfirmed || w.uncertain.size > 0) return;
   const from = draw.chance(50) ? undefined : draw.of([...history.ancestorsOf(w.base)]);
+  const typed = from === undefined ? {} : { from: typedFor(world, from) };
   const path = draw.of([...PATHS, ...PATHS.flatMap(foldersOf), '.']);
-  const source = history.filesOf(from ?? w.base);
-  const below = [...source].filter(([one]) => path === '.' || one === path || one.startsWith(`${path}/`));
+  const source = from === undefined ? w.held : history.filesOf(from);
+  const isNamed = (one: string) => path === '.' || one === path || one.startsWith(`${path}/`);
   const before = diskOf(w);
-  const request = { paths: [join(w.root, path)], ...(from === undefined ? {} : { from }) };
+  const exact = draw.chance(30);
+  const wanted = [...source.keys(), ...(exact ? before.keys() : [])].filter(isNamed);
+  const request = { paths: [join(w.root, path)], exact, ...typed };
   const outcome = await attempt(world, w, { fault }, (context) => restore(context, request));
-  note(
-    world,
-    `${w.name}: restore ${path}${from === undefined ? '' : ` --from ${from.slice(0, 8)}`}${describe(outcome, fault)}`,
-  );
+  const words = `restore ${path}${from === undefined ? '' : ` --from ${typed.from}`}${exact ? ' --exact' : ''}`;
+  note(world, `${w.name}: ${words}${describe(outcome, fault)}`);
   const { error, isMet, value } = outcome;
   const after = diskOf(w);
   if (value?.failed === 0) {
-    for (const [one, content] of below) setEdit(w, one, content);
-    count(world, 'restored');
+    for (const one of wanted) setEdit(w, one, source.get(one));
+    count(world, exact ? 'restored exactly' : 'restored');
   } else if (isMet) {
-    for (const [one, content] of below) {
+    for (const one of wanted) {
       const now = after.get(one);
-      const isEither = now === before.get(one) || now === content;
+      const isEither = now === before.get(one) || now === source.get(one);
       requireRule(isEither, 'a restore that did not end left something else', () => ({ path: one, now }));
-      if (now === content) setEdit(w, one, content);
+      if (now === source.get(one)) setEdit(w, one, now);
     }
     count(world, 'restore did not end');
   } else {
-    const isNothing = below.length === 0 && error?.code === 'notFound';
+    const isNothing = wanted.length === 0 && error?.code === 'notFound';
     requireRule(isNothing, 'a restore failed', () => error?.message ?? outcome.context.events);
   }
   checkDisk(w);

@@ -65,17 +65,21 @@ export class HistoryModel {
     return [left, right];
   }
 
-  /** The commits that changed the path: other than each parent, along the parents that are the same. */
+  /** The commits in which the path is other than in each of their parents. */
   changing(tip: string, path: string): ReadonlySet<string> {
-    const found = new Set<string>();
-    const seen = new Set([tip]);
-    for (const hash of seen) {
-      const { files, parents } = this.get(hash);
-      const same = parents.find((parent) => this.get(parent).files.get(path) === files.get(path));
-      const isChange = same === undefined && (parents.length > 0 || files.has(path));
-      if (isChange) found.add(hash);
-      for (const parent of same === undefined ? parents : [same]) seen.add(parent);
-    }
+    const at = (hash: string) => this.get(hash).files.get(path);
+    const isChange = (hash: string) => {
+      const { parents } = this.get(hash);
+      if (parents.length === 0) return at(hash) !== undefined;
+      return parents.every((parent) => at(parent) !== at(hash));
+    };
+    return new Set([...this.ancestorsOf(tip)].filter(isChange));
+  }
+
+  /** The commit itself, its first parent, and so on. */
+  firstParents(hash: string): readonly string[] {
+    const found = [hash];
+    for (const one of found) found.push(...this.get(one).parents.slice(0, 1));
     return found;
   }
 }

@@ -9,15 +9,25 @@ import { NO_FAULT, settleBring } from './brings.ts';
 import { differing } from './history-model.ts';
 import { requireRule } from './model-fault.ts';
 import { describe } from './pushes.ts';
-import { BRANCHES, count, note, readStoredRefs, TAGS, type Workspace, type World } from './world.ts';
+import {
+  BRANCHES,
+  count,
+  note,
+  readStoredRefs,
+  TAGS,
+  typedFor,
+  type Workspace,
+  type World,
+} from './world.ts';
 
 /** Names the workspace's commit or another one; moves a name that exists. */
 export async function nameCommit(world: World, w: Workspace): Promise<void> {
   const { draw, history, refs } = world;
   if (w.base === undefined) return;
   const isTag = draw.chance(60);
-  // A branch on which somebody is moves only by pushes.
-  const isFree = (name: string) => world.workspaces.every((one) => one.branch !== name);
+  // Without this part of the model a branch on which somebody is moves only by pushes.
+  const isFree = (name: string) =>
+    world.features.has('moved') || world.workspaces.every((one) => one.branch !== name);
   const name = draw.of(isTag ? TAGS : BRANCHES);
   const key = `${isTag ? 'tags' : 'heads'}/${name}`;
   if ((!isTag && !isFree(name)) || world.lost.has(key)) return;
@@ -27,7 +37,7 @@ export async function nameCommit(world: World, w: Workspace): Promise<void> {
   const force = isMove && draw.chance(70);
   const request: RefRequest = {
     name,
-    ...(given === undefined ? {} : { ref: given }),
+    ...(given === undefined ? {} : { ref: typedFor(world, given) }),
     ...(force ? { force } : {}),
   };
   const expected = isMove && refs.get(key) !== commit && !force ? refs : new Map([...refs, [key, commit]]);

@@ -12,6 +12,7 @@ import {
   count,
   diskOf,
   type Edits,
+  isReplaced,
   isSettled,
   note,
   readStoredRefs,
@@ -26,7 +27,8 @@ export async function pushOnce(world: World, w: Workspace, fault: RunFault): Pro
   const outcome = await attempt(world, w, { fault }, (context) => push(context, { allowEmptied: true }));
   checkWrittenCommits(world, outcome.newCommits);
   note(world, `${w.name}: push${describe(outcome, fault)}`);
-  if (world.lost.has(`heads/${w.branch}`)) return refusedForLost(world, w, outcome, 'push');
+  if (world.lost.has(`heads/${w.branch}`) || isReplaced(world, w))
+    return refusedForLost(world, w, outcome, 'push');
   await settlePush(world, w, outcome, [tip]);
 }
 
@@ -43,7 +45,8 @@ export function refusedForLost(world: World, w: Workspace, outcome: Outcome<unkn
 /** Two at once: either may come first. */
 export async function pushBoth(world: World, one: Workspace, other: Workspace): Promise<void> {
   const before = [tipOf(world, one.branch), tipOf(world, other.branch)] as const;
-  if (before.includes(undefined)) return await pushOnce(world, one, { kind: 'none' });
+  if (before.includes(undefined) || isReplaced(world, one) || isReplaced(world, other))
+    return await pushOnce(world, one, { kind: 'none' });
   const job = (w: Workspace) => outcomeOf(contextOf(w), (context) => push(context, { allowEmptied: true }));
   const ended = await Promise.all([job(one), job(other)]);
   const newCommits = await learnWritten(world);
@@ -219,6 +222,7 @@ function acceptPush(
     w.isFuzzy = false;
     w.base = base;
     checkBase(world, w);
+    requireRule(!isReplaced(world, w), 'a push left a base that its branch does not have', () => w.name);
     return;
   }
   const theirs = history.filesOf(tipOf(world, w.branch));

@@ -38,7 +38,7 @@ export interface Workspace {
 }
 
 /** Parts of the model that can be left out. */
-export type Feature = 'look' | 'half' | 'lost';
+export type Feature = 'look' | 'half' | 'lost' | 'moved';
 
 export interface World {
   readonly seed: number;
@@ -126,6 +126,13 @@ export function isSettled(w: Workspace): boolean {
   return w.arriving.size === 0 && w.unconfirmed === undefined && !w.isFuzzy;
 }
 
+/** Its branch was moved to a history without its base. */
+export function isReplaced(world: World, w: Workspace): boolean {
+  const tip = tipOf(world, w.branch);
+  if (w.isDetached || w.base === undefined || tip === undefined) return false;
+  return !world.history.isIn(w.base, tip);
+}
+
 export function diskOf({ root }: Pick<Workspace, 'root'>): Files {
   return readTree(root);
 }
@@ -156,6 +163,16 @@ export function setEdit(w: Workspace, path: string, content: string | undefined)
 
 export function tipOf(world: World, branch: string): string | undefined {
   return world.refs.get(`heads/${branch}`);
+}
+
+/** A text that a person may type for the commit. */
+export function typedFor({ draw, history, refs }: World, hash: string): string {
+  const names = [...refs].flatMap(([name, tip]) => {
+    const steps = history.firstParents(tip).indexOf(hash);
+    const short = name.slice(name.indexOf('/') + 1);
+    return steps < 0 ? [] : [steps === 0 ? short : `${short}~${steps}`];
+  });
+  return names.length > 0 && draw.chance(60) ? draw.of(names) : draw.of([hash, hash.slice(0, 12)]);
 }
 
 /** The contents of the bin. */

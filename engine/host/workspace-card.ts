@@ -5,9 +5,9 @@ import { DrayError, toErrorRecord } from '../api/error.ts';
 import type { WorkspaceCard } from '../api/host/home.ts';
 import type { JobContext } from '../api/jobs/jobs.ts';
 import { openIndex } from '../index/open-index.ts';
+import { findCachedCommit } from '../jobs/session/cached-commit.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
 import type { CommitHash } from '../model/entry.ts';
-import { decodeCommit } from '../repository/commit.ts';
 import {
   findWorkspace,
   readConfig,
@@ -83,9 +83,9 @@ function readBase(
   if (!existsSync(indexPath)) return {};
   const { index } = openIndex(indexPath);
   try {
-    const stored = index.settings.cachedCommit(hash);
-    if (!stored) return {};
-    const { time, totals } = decodeCommit(hash, stored);
+    const cached = findCachedCommit(index, hash);
+    if (!cached) return {};
+    const { time, totals } = cached.commit;
     return { files: totals.files, bytes: totals.bytes, lastPush: time };
   } finally {
     index.close();

@@ -7,6 +7,7 @@ export class SettingTable {
   readonly #remove: Database.Statement<[string]>;
   readonly #getCommit: Database.Statement<[string], { stored: Buffer }>;
   readonly #addCommit: Database.Statement<[string, Uint8Array]>;
+  readonly #dropCommit: Database.Statement<[string]>;
   readonly #keepCommits: Database.Statement<[string]>;
 
   constructor(database: Database.Database) {
@@ -15,6 +16,7 @@ export class SettingTable {
     this.#remove = database.prepare('DELETE FROM setting WHERE name = ?');
     this.#getCommit = database.prepare('SELECT stored FROM commit_cache WHERE hash = ?');
     this.#addCommit = database.prepare('INSERT OR IGNORE INTO commit_cache (hash, stored) VALUES (?, ?)');
+    this.#dropCommit = database.prepare('DELETE FROM commit_cache WHERE hash = ?');
     this.#keepCommits = database.prepare(
       'DELETE FROM commit_cache WHERE hash NOT IN (SELECT value FROM json_each(?))',
     );
@@ -52,12 +54,17 @@ export class SettingTable {
     this.#set.run('cut', value);
   }
 
+  /** The bytes may be damaged: see jobs/session/cached-commit.ts. */
   cachedCommit(hash: string): Uint8Array | undefined {
     return this.#getCommit.get(hash)?.stored;
   }
 
   cacheCommit(hash: string, stored: Uint8Array): void {
     this.#addCommit.run(hash, stored);
+  }
+
+  dropCommit(hash: string): void {
+    this.#dropCommit.run(hash);
   }
 
   /** Drops every other cached commit, so that the cache holds one per remote. */

@@ -26,7 +26,7 @@ import {
   sameTotals,
   totalsOfEntries,
 } from '../../repository/manifest/manifest.ts';
-import type { KeysToAvoid } from '../../repository/manifest/segment.ts';
+import { isSegmentOf, type KeysToAvoid } from '../../repository/manifest/segment.ts';
 import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
@@ -399,13 +399,17 @@ function unplaced(path: string): DrayError {
   });
 }
 
-/** From the index if it knows every place, else from the store. */
+/**
+ * From the index if its rows give exactly this segment, else from the store. What a commit takes over from the
+ * one before must be what that one says, whatever happened to the index.
+ */
 async function loadBaseSegment(context: PublishContext, segment: SegmentRef): Promise<readonly Entry[]> {
   const { session, store, link } = context;
   const known = session.index.files.baseEntries(segment.first, segment.last, link.known.id);
   // The index lacks what lies outside of the workspace's scope.
   const isWhole = known && sameTotals(totalsOfEntries(known), segment);
-  return isWhole ? known : readSegment(store, segment, { signal: session.context.signal });
+  const isExact = isWhole && isSegmentOf(segment.hash, known, link.view?.round);
+  return isExact ? known : readSegment(store, segment, { signal: session.context.signal });
 }
 
 function acceptRestored(

@@ -39,9 +39,9 @@ export async function settleUnconfirmedPush(
 ): Promise<void> {
   const recorded = session.index.settings.unconfirmedPush;
   if (recorded === undefined) return;
-  const { own } = JSON.parse(recorded) as UnconfirmedPush;
+  const own = ownOf(recorded);
   const read = (hash: CommitHash) => fetchCommit(session, store, hash);
-  const isStillMeant = recorded === JSON.stringify(unconfirmedPushOf(session, link, own));
+  const isStillMeant = own && recorded === JSON.stringify(unconfirmedPushOf(session, link, own));
   const tip = link.tip?.commit;
   // The branch may be lost, and the commit the newest that it had.
   if (isStillMeant && !tip) return;
@@ -52,6 +52,15 @@ export async function settleUnconfirmedPush(
     acceptCommit(session, link, { hash: own, changes });
   }
   forgetUnconfirmedPush(session);
+}
+
+/** Undefined if the record is damaged: then what it says is meant no more. */
+function ownOf(recorded: string): CommitHash | undefined {
+  try {
+    return (JSON.parse(recorded) as UnconfirmedPush | null)?.own;
+  } catch {
+    return undefined;
+  }
 }
 
 function unconfirmedPushOf(session: Session, link: LinkedRepository, own: CommitHash): UnconfirmedPush {

@@ -6,11 +6,11 @@ import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import { wrapStore } from '../../remotes/wrappers/wrap-store.ts';
 import { encodeList } from '../../repository/collection/stored-list.ts';
-import { decodeCommit } from '../../repository/commit.ts';
 import { hashFromCommitKey, segmentKey } from '../../repository/keys.ts';
 import type { SegmentRef } from '../../repository/manifest/manifest.ts';
 import { encodeSegment } from '../../repository/manifest/segment.ts';
 import { baseMark } from '../session/base-commit.ts';
+import { findCachedCommit } from '../session/cached-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 
@@ -24,18 +24,18 @@ export function findKnownDocuments(
   const { files, repositories, settings } = session.index;
   for (const key of keys) {
     const hash = hashFromCommitKey(key);
-    const bytes = hash && settings.cachedCommit(hash);
-    if (bytes) found.set(key, bytes);
+    const cached = hash && findCachedCommit(session.index, hash);
+    if (cached) found.set(key, cached.bytes);
   }
   for (const [name, raw] of repositories.avoidLists(known.id)) {
     const list = encodeList(raw);
     if (list.name === name && keys.has(list.key)) found.set(list.key, list.bytes);
   }
   const base = session.state.bases[session.remoteName] as CommitHash | undefined;
-  const stored = base && settings.cachedCommit(base);
+  const cached = base && findCachedCommit(session.index, base);
   // The rows are those of the base commit only under its mark.
-  if (!stored || settings.base !== baseMark(session, uuid, base)) return found;
-  const { manifest } = decodeCommit(base, stored);
+  if (!cached || settings.base !== baseMark(session, uuid, base)) return found;
+  const { manifest } = cached.commit;
   if (manifest.kind === 'inline') return found;
   for (const segment of manifest.segments) {
     const key = segmentKey(segment.hash);

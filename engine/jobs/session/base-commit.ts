@@ -14,6 +14,7 @@ import { STORED_DOCUMENT_MAX_BYTES } from '../../repository/document.ts';
 import { commitKey } from '../../repository/keys.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { isForgotten, unfinishedOverForgotten, whileKept } from '../retention/forgotten.ts';
+import { findCachedCommit } from './cached-commit.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
 import { scopeOf } from './workspace-scope.ts';
@@ -58,8 +59,8 @@ export async function fetchCommit(session: Session, store: ObjectStore, hash: Co
 }
 
 async function readCommitOf(session: Session, store: ObjectStore, hash: CommitHash): Promise<Commit> {
-  const cached = session.index.settings.cachedCommit(hash);
-  if (cached) return decodeCommit(hash, cached);
+  const cached = findCachedCommit(session.index, hash);
+  if (cached) return cached.commit;
   const { signal } = session.context;
   const read = await readChecked(
     () => store.read(commitKey(hash), { maxBytes: STORED_DOCUMENT_MAX_BYTES, signal }),

@@ -1,4 +1,5 @@
 /** What the workspace's index knows of the repository's collection of garbage. */
+import { hash as hashOf } from 'node:crypto';
 import type { LocationFilter } from '../../index/blob-table.ts';
 import type { KnownRepository } from '../../index/repository-table.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -36,12 +37,22 @@ export function openWorkspaceCollection(
   };
   const view = createCollectionView(store, {
     repository: uuid,
-    known: { round, lists: round === 0 ? new Map() : index.repositories.avoidLists(known.id) },
+    ...knownCollection(index, known),
     onRound,
     signal: session.context.signal,
   });
   blobs.addOnly(filterOf(view));
   return view;
+}
+
+/** None if a list is damaged in the index: the view then reads the state and all lists again. */
+function knownCollection(
+  { repositories }: Session['index'],
+  { id, round }: KnownRepository,
+): { readonly known?: KnownCollection } {
+  if (round === 0) return {};
+  const lists = repositories.avoidLists(id);
+  return [...lists].every(([name, raw]) => hashOf('sha256', raw) === name) ? { known: { round, lists } } : {};
 }
 
 const OLDER =

@@ -14,6 +14,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { hash as hashOf } from 'node:crypto';
 import { quotedExcerpt } from '../../api/error.ts';
 import { comparePaths, type Entry, type PackHash, type SegmentHash } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
@@ -62,6 +63,12 @@ function encodeInEpoch(entries: readonly Entry[], epoch?: number): EncodedSegmen
   const { hash: name, raw, bytes } = encodeDocument(segmentToText(entries, epoch));
   const hash = name as SegmentHash;
   return { hash, raw, bytes, ref: { hash, first: first.path, last: last.path, ...totalsOfEntries(entries) } };
+}
+
+/** Whether these are the segment's entries, as Dray writes them before the first round or in this one. */
+export function isSegmentOf(hash: SegmentHash, entries: readonly Entry[], round = 0): boolean {
+  const hasName = (epoch?: number) => hashOf('sha256', segmentToText(entries, epoch)) === hash;
+  return hasName() || (round > 0 && hasName(round));
 }
 
 /** @param stored The bytes of `segmentKey(hash)`. @throws `damaged` naming that key, `formatTooNew`. */

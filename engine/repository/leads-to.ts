@@ -5,17 +5,18 @@ import type { Commit } from './commit.ts';
 const SEARCHED_MAX = 1_000;
 
 export interface Search {
-  readonly tip: CommitHash;
+  /** One commit, or several. */
+  readonly tip: CommitHash | readonly CommitHash[];
   readonly own: CommitHash;
   /** The search does not go below it. */
   readonly base: CommitHash | undefined;
   readonly read: (hash: CommitHash) => Promise<Commit>;
 }
 
-/** Whether `own` is the tip or one of its ancestors down to the base. */
+/** Whether `own` is a tip or one of its ancestors down to the base. */
 export async function leadsTo({ base, own, read, tip }: Search): Promise<boolean> {
   const seen = new Set(base === undefined ? [] : [base]);
-  const open = [tip];
+  const open = [tip].flat();
   for (let hash = open.shift(); hash !== undefined; hash = open.shift()) {
     if (hash === own) return true;
     if (seen.has(hash)) continue;

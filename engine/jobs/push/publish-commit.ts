@@ -400,8 +400,8 @@ function unplaced(path: string): DrayError {
 }
 
 /**
- * From the index if its rows give exactly this segment, else from the store. What a commit takes over from the
- * one before must be what that one says, whatever happened to the index.
+ * From the index if its rows give exactly this segment, else from the store. What a commit takes over from
+ * the one before must be what that one says, whatever happened to the index.
  */
 async function loadBaseSegment(context: PublishContext, segment: SegmentRef): Promise<readonly Entry[]> {
   const { session, store, link } = context;

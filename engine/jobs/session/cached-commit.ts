@@ -1,4 +1,4 @@
-/** Commits that the index has. It is a cache: one that is damaged there is dropped, and the store is asked. */
+/** Commits that the index has. It is a cache: one that is damaged there is dropped and read again. */
 import { isDamage } from '../../base/read-checked.ts';
 import type { Index } from '../../index/open-index.ts';
 import type { CommitHash } from '../../model/entry.ts';

@@ -1,4 +1,4 @@
-/** Bytes of `.dray/index.db` that changed on the disk: it is a cache, so each command goes on from the store. */
+/** Changed bytes of `.dray/index.db`, which is a cache: each command goes on from the store. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';

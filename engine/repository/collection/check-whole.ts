@@ -5,14 +5,14 @@ import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { type Commit, readCommit } from '../commit.ts';
 import { RETENTION_KEY } from '../keys.ts';
 import { leadsTo } from '../leads-to.ts';
-import { readRef } from '../refs.ts';
+import { listRefNames, readRef } from '../refs.ts';
 import { checkLength, readRetention } from '../retention.ts';
 import { readCollectionState } from './collection-state.ts';
 import type { CollectionView } from './collection-view.ts';
 import { findAvoided, findAvoidedCommit } from './find-avoided.ts';
 
 export interface WholeOptions extends CallOptions {
-  /** A ref whose history may have the commit. */
+  /** The ref that is asked first whether it has the commit. */
   readonly branch: string;
   readonly view: CollectionView;
   /** Default: from the store. */
@@ -25,7 +25,7 @@ export interface WholeOptions extends CallOptions {
  *
  * What a live ref names is whole once the last round is sealed, and so are the commits before it that are
  * not forgotten. Otherwise nothing that the commit names, and no commit before it, may have been a candidate:
- * one request for each segment and each commit.
+ * one request for each segment and each commit. If something was, all refs are read.
  * @throws `conflict`
  */
 export async function checkWhole(
@@ -38,38 +38,64 @@ export async function checkWhole(
   const stored = await readCollectionState(store, { repository: commit.commit.repository, ...call });
   if (!stored) return;
   if (stored.state.round !== view.round) await view.refresh();
-  try {
-    if (
-      stored.state.phase !== 'marked' &&
-      (await isKept(store, commit.hash, { branch, read, known: stored.state.forgotten, ...call }))
-    )
-      return;
-    const avoided =
-      (await findAvoided(store, commit, view, call)) ?? (await findAvoidedCommit(commit.hash, view, read));
-    if (avoided !== undefined) throw collected(commit.hash, avoided);
-  } catch (error) {
-    // Nobody knows then what is forgotten, so a pull would not help.
-    const isListLost = isDamage(error) && error.data.key === RETENTION_KEY;
-    if (isListLost || !(error instanceof DrayError) || !['damaged', 'notFound'].includes(error.code))
-      throw error;
-    throw collected(commit.hash, error.data.key);
+  const isSealed = stored.state.phase !== 'marked';
+  const kept = { read, known: stored.state.forgotten, ...call };
+  const findTip = () => tipOf(store, branch, call);
+  if (isSealed && (await orIfGone(isKept(store, commit.hash, { tips: [await findTip()], ...kept }), false)))
+    return;
+  const find = async () =>
+    (await findAvoided(store, commit, view, call)) ?? (await findAvoidedCommit(commit.hash, view, read));
+  const avoided = await find().catch(keyOfGone);
+  if (avoided === undefined) return;
+  if (isSealed) {
+    const tips = await allTips(store, call);
+    if (await orIfGone(isKept(store, commit.hash, { tips, ...kept }), false)) return;
   }
+  throw collected(commit.hash, avoided);
 }
 
-/** Whether the branch leads to the commit, and it is not forgotten. */
+/** What is missing may have been collected. */
+function keyOfGone(error: unknown): unknown {
+  // Nobody knows then what is forgotten, so a pull would not help.
+  const isListLost = isDamage(error) && error.data.key === RETENTION_KEY;
+  if (isListLost || !(error instanceof DrayError) || !['damaged', 'notFound'].includes(error.code))
+    throw error;
+  return error.data.key ?? null;
+}
+
+async function orIfGone<T>(work: Promise<T>, otherwise: T): Promise<T> {
+  return work.catch((error: unknown) => {
+    keyOfGone(error);
+    return otherwise;
+  });
+}
+
+/** A ref that cannot be read names nothing that is certain. */
+async function tipOf(store: ObjectStore, name: string, call: CallOptions): Promise<CommitHash | undefined> {
+  return (await orIfGone(readRef(store, name, call), undefined))?.commit;
+}
+
+async function allTips(store: ObjectStore, call: CallOptions): Promise<readonly (CommitHash | undefined)[]> {
+  const names = await Promise.all([listRefNames(store, 'heads', call), listRefNames(store, 'tags', call)]);
+  return Promise.all(names.flat().map((name) => tipOf(store, name, call)));
+}
+
+interface KeptOptions extends CallOptions {
+  readonly tips: readonly (CommitHash | undefined)[];
+  readonly read: (hash: CommitHash) => Promise<Commit>;
+  /** How many forgotten commits a collection has counted. */
+  readonly known: number;
+}
+
+/** Whether a ref names the commit, or leads to it and it is not forgotten. */
 async function isKept(
   store: ObjectStore,
   hash: CommitHash,
-  {
-    branch,
-    known,
-    read,
-    ...call
-  }: CallOptions & Required<Pick<WholeOptions, 'branch' | 'read'>> & { readonly known: number },
+  { known, read, tips: found, ...call }: KeptOptions,
 ): Promise<boolean> {
-  const tip = (await readRef(store, branch, call))?.commit;
-  if (tip === undefined || tip === hash) return tip === hash;
-  if (!(await leadsTo({ tip, own: hash, base: undefined, read }))) return false;
+  const tips = found.filter((tip) => tip !== undefined);
+  if (tips.includes(hash)) return true;
+  if (!(await leadsTo({ tip: tips, own: hash, base: undefined, read }))) return false;
   const retention = await readRetention(store, call);
   checkLength(store, retention, known);
   return !retention?.forgotten.includes(hash);
@@ -81,7 +107,7 @@ function collected(hash: CommitHash, key: unknown): DrayError {
     `A collection of garbage may have removed content of the commit ${hash.slice(0, 12)}, or a commit before it.`,
     {
       data: { commit: hash, key, reason: 'collected' },
-      advice: 'Pull first, or name a commit that a branch or a tag has.',
+      advice: 'Name a commit that a branch or a tag has: "dray branch" and "dray tag" list them.',
     },
   );
 }

@@ -216,7 +216,7 @@ export async function answerTouch(
     ...(mtimeNs === undefined ? {} : { mtimeNs: BigInt(mtimeNs) }),
     ...travelling(mode, { specialModes }),
   };
-  const stat = await touchLocal(folder.realRoot, path, to, heldReach(folder.folders));
+  const { stat } = await touchLocal(folder.realRoot, path, to, heldReach(folder.folders));
   answerJson(call.response, 200, writtenResult(stat));
 }
 

@@ -11,7 +11,6 @@ import {
   chmodSync,
   closeSync,
   constants,
-  fchmodSync,
   fstatSync,
   ftruncateSync,
   lstatSync,
@@ -24,6 +23,7 @@ import type { BlockSignature } from '../../checksums/block-digest.ts';
 import type { DeltaTarget, RangeList } from '../../model/delta-sides.ts';
 import { modeBits } from '../../model/special-modes.ts';
 import type { ChunkSize } from '../chunks/chunker.ts';
+import { setAttributes } from '../disk/disk-refusals.ts';
 import { loadPunchHole } from '../disk/punch-hole.ts';
 import { loadSetMtime } from '../disk/set-mtime.ts';
 import { syncContent } from '../disk/sync-disk.ts';
@@ -129,9 +129,9 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
         const { descriptor } = made!;
         if (fstatSync(descriptor).size !== newBytes) throw changedWhileRead(path);
         const mode = options.mode ?? (old && modeBits(old.stats.mode));
-        if (mode !== undefined) fchmodSync(descriptor, mode);
+        setAttributes(descriptor, { mode }, { setMtime });
         await syncContent(descriptor);
-        setMtime(descriptor, options.mtimeNs);
+        setAttributes(descriptor, { mtimeNs: options.mtimeNs }, { setMtime });
         const placed =
           temporary === undefined ? { stat: statOverwritten(descriptor, path) } : putInPlace(temporary, path);
         if (!('stat' in placed)) throw folderInTheWay(path);

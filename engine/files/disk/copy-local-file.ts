@@ -7,7 +7,6 @@ import {
   chmodSync,
   closeSync,
   constants,
-  fchmodSync,
   lstatSync,
   openSync,
   read,
@@ -35,6 +34,7 @@ import { FILE_MODE_BITS } from '../scan/local-place.ts';
 import { type PlaceOutcome, putInPlaceOrRemove } from '../write/put-in-place.ts';
 import type { WrittenStat } from '../write/tree-writer-types.ts';
 import { folderInTheWay, writeError } from '../write/write-error.ts';
+import { type DiskRefusals, type FileAttributes, setAttributes } from './disk-refusals.ts';
 import { loadSetMtime, type SetMtime } from './set-mtime.ts';
 import { syncContent } from './sync-disk.ts';
 
@@ -44,6 +44,8 @@ export interface LocalCopy {
   /** An unused name on the file system of `to`. */
   readonly temporary: string;
   readonly signal: AbortSignal;
+  /** Counts what the destination's disk does not keep. */
+  readonly refusals?: DiskRefusals | undefined;
   /** Called after each block of a large file. */
   readonly onProgress?: (bytes: number) => void;
 }
@@ -86,7 +88,7 @@ export async function copyLocalFile(copy: LocalCopy): Promise<LocalCopied> {
       checkAborted(signal);
       attemptRead(from, () => checkSame(source, from, copiedBytes));
       await syncLarge(temporary, copiedBytes);
-      finishTemporary(temporary, stat.mtimeNs, Number(source.stats.mode) & FILE_MODE_BITS);
+      finishTemporary(copy, { mtimeNs: stat.mtimeNs, mode: Number(source.stats.mode) & FILE_MODE_BITS });
       const placed = replaceWhatIsThere(temporary, to);
       if (!('stat' in placed)) throw folderInTheWay(to);
       return { stat: placed.stat, sourceToken: tokenOf(stat), sizeBytes: copiedBytes };
@@ -190,11 +192,11 @@ async function syncLarge(path: string, sizeBytes: number): Promise<void> {
   await syncContent(file.fd);
 }
 
-function finishTemporary(path: string, mtimeNs: bigint, mode: number): void {
-  const fd = openSync(path, READ_FLAGS);
+function finishTemporary({ refusals, temporary }: LocalCopy, { mode, mtimeNs }: FileAttributes): void {
+  const fd = openSync(temporary, READ_FLAGS);
+  const wanted = process.platform === 'win32' ? { mtimeNs } : { mode, mtimeNs };
   try {
-    setMtime!(fd, mtimeNs);
-    if (process.platform !== 'win32') fchmodSync(fd, mode);
+    setAttributes(fd, wanted, { refusals, setMtime: setMtime! });
   } finally {
     closeSync(fd);
   }

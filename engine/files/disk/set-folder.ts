@@ -2,10 +2,11 @@
  * Sets a folder's permission bits and modification time, never through a link. Each later write in the folder
  * changes its time again, so set folders last.
  */
-import { closeSync, constants, fchmodSync, fstatSync, openSync, utimesSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, utimesSync } from 'node:fs';
 import { SPECIAL_BITS, travellingMode } from '../../model/special-modes.ts';
 import type { TreeReach } from '../scan/tree-reach.ts';
 import { errnoOf, unsafePath, writeError } from '../write/write-error.ts';
+import { type DiskRefusals, setAttributes } from './disk-refusals.ts';
 import type { SetMtime } from './set-mtime.ts';
 
 export interface FolderChange {
@@ -20,6 +21,8 @@ export interface FolderParts {
   readonly setMtime: SetMtime;
   /** Creates a folder and its parents. */
   readonly make: (path: string) => void;
+  /** Counts what the disk does not keep. */
+  readonly refusals?: DiskRefusals | undefined;
   /** True: also sets the set-uid, set-gid and sticky bits. False: a folder keeps its own. */
   readonly specialModes: boolean;
 }
@@ -31,17 +34,19 @@ const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (consta
  * @param path Relative, without a slash at the end; '' is the root.
  * @throws DrayError `unsafePath` for a link in its place, `conflict` for a file, `io` (`data.errno` EPERM:
  * the folder belongs to another user).
+ * @returns Whether it differs from before.
  */
-export function setFolder(parts: FolderParts, path: string, to: FolderChange): void {
+export function setFolder(parts: FolderParts, path: string, to: FolderChange): boolean {
   const { make, reach } = parts;
   try {
     try {
-      setFolderAt(reach.absoluteOf(path), to, parts);
+      return setFolderAt(reach.absoluteOf(path), to, parts);
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw error;
       reach.release();
       make(path);
       setFolderAt(reach.absoluteOf(path), to, parts);
+      return true;
     }
   } catch (error) {
     // A link fails with ELOOP, or with ENOTDIR because of O_DIRECTORY, as a file does.
@@ -53,22 +58,29 @@ export function setFolder(parts: FolderParts, path: string, to: FolderChange): v
   }
 }
 
-/** Sets an existing folder. The path ends in the folder's own name. Throws Node's errors. */
+/**
+ * Sets an existing folder, and returns whether it differs from before. The path ends in the folder's own
+ * name. Throws Node's errors.
+ */
 export function setFolderAt(
   absolute: string,
   { mode, mtimeNs }: FolderChange,
-  { setMtime, specialModes }: Pick<FolderParts, 'setMtime' | 'specialModes'>,
-): void {
+  { refusals, setMtime, specialModes }: Pick<FolderParts, 'refusals' | 'setMtime' | 'specialModes'>,
+): boolean {
   if (process.platform === 'win32') {
     // There, an item that is open for reading accepts no time, and modes have no meaning.
     if (mtimeNs !== undefined) utimesSync(absolute, Date.now() / 1000, Number(mtimeNs) / 1e9);
-    return;
+    return true;
   }
   const fd = openSync(absolute, FOLDER_FLAGS);
   try {
-    if (mtimeNs !== undefined) setMtime(fd, mtimeNs);
-    if (mode !== undefined)
-      fchmodSync(fd, specialModes ? mode : travellingMode(mode, {}) | (fstatSync(fd).mode & SPECIAL_BITS));
+    // The time last: a disk that refuses modes still gets the time.
+    const before = fstatSync(fd);
+    const kept = mode === undefined || specialModes ? 0 : before.mode & SPECIAL_BITS;
+    const wanted = mode === undefined || specialModes ? mode : travellingMode(mode, {}) | kept;
+    setAttributes(fd, { mode: wanted, mtimeNs }, { refusals, setMtime });
+    const after = fstatSync(fd);
+    return before.mode !== after.mode || before.mtimeMs !== after.mtimeMs;
   } finally {
     closeSync(fd);
   }

@@ -9,6 +9,7 @@ import { checkAborted } from '../../base/abort.ts';
 import { FILE_MODE_BITS } from '../scan/local-place.ts';
 import { putInPlaceOrRemove } from '../write/put-in-place.ts';
 import { writeError } from '../write/write-error.ts';
+import { setAttributes } from './disk-refusals.ts';
 import { syncContent } from './sync-disk.ts';
 import { openTemporaryFolderBeside } from './temporary-folder.ts';
 
@@ -37,7 +38,7 @@ export async function writeStreamToFile(
         await file.writeFile(piece);
         bytes += piece.length;
       }
-      if (mode !== undefined) await file.chmod(mode);
+      setAttributes(file.fd, { mode }, {});
       await syncContent(file.fd);
     } finally {
       await file.close();

@@ -64,7 +64,7 @@ describe("the user's own path", () => {
 
 describe('setting a time', () => {
   it('is exact to the nanosecond and returns the stat of a later scan', async () => {
-    const stat = await touchLocal(root, 'folder/file', { mtimeNs: MTIME_NS });
+    const { stat } = await touchLocal(root, 'folder/file', { mtimeNs: MTIME_NS });
     const { ctimeMs, ino, mtimeMs, size } = lstatSync(join(root, 'folder/file'));
     expect(stat).toEqual({ sizeBytes: size, mtimeMs, ctimeMs, inode: ino });
     const found = exactMtimeNs(join(root, 'folder/file'));

@@ -1,18 +1,10 @@
 /** Single files and links of a local tree, by path. Links below the root are never followed. */
-import {
-  closeSync,
-  fchmodSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { OPEN_TO_READ } from '../../base/open-to-read.ts';
 import { isSparse } from '../../model/is-sparse.ts';
 import { modeBits } from '../../model/special-modes.ts';
 import { fileToken, type TreeItem } from '../../model/tree-item.ts';
+import { type DiskRefusals, setAttributes } from '../disk/disk-refusals.ts';
 import { loadSetMtime, type SetMtime } from '../disk/set-mtime.ts';
 import { attemptRead, isRacy, readError } from '../read/open-file.ts';
 import { statWritten } from '../write/put-in-place.ts';
@@ -174,6 +166,19 @@ export function targetNotUtf8(path: string): string {
 
 let setMtime: SetMtime | undefined;
 
+export interface LocalTouch {
+  readonly mtimeNs?: bigint;
+  readonly mode?: number;
+  /** Counts what the disk does not keep. */
+  readonly refusals?: DiskRefusals | undefined;
+}
+
+export interface TouchedFile {
+  readonly stat: WrittenStat;
+  /** The disk does not keep what was to be set. */
+  readonly isUnchanged: boolean;
+}
+
 /**
  * Sets the modification time of a file below the root, its permission bits, or both.
  * @throws DrayError `unsafePath` for a link in its path and for anything but a regular file, `io`.
@@ -181,9 +186,9 @@ let setMtime: SetMtime | undefined;
 export async function touchLocal(
   root: string,
   path: string,
-  { mode, mtimeNs }: { readonly mtimeNs?: bigint; readonly mode?: number },
+  { mode, mtimeNs, refusals }: LocalTouch,
   held?: TreeReach,
-): Promise<WrittenStat> {
+): Promise<TouchedFile> {
   setMtime ??= await loadSetMtime();
   const reach = held ?? plainReach(root);
   const link = held ? undefined : linkAbove(root, path);
@@ -192,13 +197,15 @@ export async function touchLocal(
     const absolute = reach.absoluteOf(path);
     const fd = openSync(absolute, OPEN_TO_READ);
     try {
-      if (!fstatSync(fd).isFile()) throw unsafePath(path, 'it is no regular file');
-      if (mode !== undefined) fchmodSync(fd, mode);
-      if (mtimeNs !== undefined) setMtime(fd, mtimeNs);
+      const before = fstatSync(fd);
+      if (!before.isFile()) throw unsafePath(path, 'it is no regular file');
+      setAttributes(fd, { mode, mtimeNs }, { refusals, setMtime });
+      const after = fstatSync(fd);
+      const isUnchanged = before.mode === after.mode && before.mtimeMs === after.mtimeMs;
+      return { stat: statWritten(absolute), isUnchanged };
     } finally {
       closeSync(fd);
     }
-    return statWritten(absolute);
   } catch (error) {
     throw writeError(error, path);
   } finally {

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlobHash } from '../../model/entry.ts';
+import { createDiskRefusals } from '../disk/disk-refusals.ts';
 import { writeSmallFile } from './small-files.ts';
 import { openWriteThread, type WriteThread } from './writer-thread.ts';
 
@@ -25,7 +26,9 @@ describe.each(['without a name', 'with a name'])('a small file whose temporary f
     root = mkdtempSync(`${tmpdir()}/dray-small-`);
     mkdirSync(`${root}/tmp`);
     const stop = new Int32Array(new SharedArrayBuffer(4));
-    thread = await openWriteThread({ root, isWatchful: false, temporaryPrefix: `${root}/tmp/t`, stop });
+    const refusals = createDiskRefusals();
+    const temporaryPrefix = `${root}/tmp/t`;
+    thread = await openWriteThread({ root, isWatchful: false, temporaryPrefix, stop, refusals });
     expect(readdirSync(`${root}/tmp`)).toEqual([]);
     if (variant === 'with a name') thread = { ...thread, nameless: undefined };
     // Every Linux file system that the tests run on supports them.

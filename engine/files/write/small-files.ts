@@ -1,10 +1,11 @@
 /** Small files, whole: verified, written to a temporary file and put in place in one step. */
 import { hash } from 'node:crypto';
-import { closeSync, constants, fchmodSync, fstatSync, openSync, type Stats, unlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, type Stats, unlinkSync } from 'node:fs';
 import { type DrayError, type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import { writeFully } from '../../base/write-fully.ts';
 import { decompressBlob } from '../../compression/zstd-blob.ts';
 import { modeBits } from '../../model/special-modes.ts';
+import { setAttributes } from '../disk/disk-refusals.ts';
 import type { NamelessFiles } from './nameless-file.ts';
 import { type PlaceOutcome, putInPlaceOrRemove, writtenStat } from './put-in-place.ts';
 import type { PackedFile } from './tree-writer-types.ts';
@@ -47,23 +48,23 @@ function writeNameless(
   try {
     writeFully(fd, content, 0);
     // Usually the file has its mode from its creation.
-    if (mode !== undefined && (mode & (thread.umask | ~0o777)) !== 0) fchmodSync(fd, mode);
-    thread.setMtime(fd, item.mtimeNs);
+    const isModeSet = mode === undefined || (mode & (thread.umask | ~0o777)) === 0;
+    setAttributes(fd, isModeSet ? { mtimeNs: item.mtimeNs } : item, thread);
     if (!nameless.link(fd, absolute)) {
-      if (mode !== undefined) fchmodSync(fd, mode);
+      setAttributes(fd, { mode }, thread);
       return replaceBy(thread, nameless, fd, absolute);
     }
-    return { stat: writtenStat(withMode(fd, mode)) };
+    return { stat: writtenStat(withMode(thread, fd, mode)) };
   } finally {
     closeSync(fd);
   }
 }
 
 /** A folder's default ACL may have removed some bits when the file was created. */
-function withMode(fd: number, mode: number | undefined): Stats {
+function withMode(thread: WriteThread, fd: number, mode: number | undefined): Stats {
   const stats = fstatSync(fd);
   if (mode === undefined || modeBits(stats.mode) === mode) return stats;
-  fchmodSync(fd, mode);
+  setAttributes(fd, { mode }, thread);
   return fstatSync(fd);
 }
 
@@ -81,7 +82,7 @@ function writeNamed(thread: WriteThread, item: PackedFile, content: Uint8Array):
   try {
     try {
       writeFully(fd, content, 0);
-      seal(thread, fd, item);
+      setAttributes(fd, item, thread);
     } finally {
       closeSync(fd);
     }
@@ -90,11 +91,6 @@ function writeNamed(thread: WriteThread, item: PackedFile, content: Uint8Array):
     throw error;
   }
   return putInPlaceOrRemove(temporary, thread.reach.absoluteOf(item.path));
-}
-
-function seal(thread: WriteThread, fd: number, { mode, mtimeNs }: PackedFile): void {
-  if (mode !== undefined) fchmodSync(fd, mode);
-  thread.setMtime(fd, mtimeNs);
 }
 
 /** The kernel applies the umask, as for every program. */

@@ -2,6 +2,7 @@
 import type { ErrorRecord } from '../../api/error.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import type { Authentic } from '../../sealing/sealed-content.ts';
+import type { DiskRefusals } from '../disk/disk-refusals.ts';
 
 export interface TreeWriterOptions {
   /** The workspace's folder. It must exist; it may be reached through a link. */
@@ -29,6 +30,8 @@ export interface TreeWriterOptions {
    * synced. Absent: the writer creates no mark, and syncs only when `sync` is called.
    */
   readonly unsyncedNote?: string;
+  /** Counts the modes and times that the disk does not keep. */
+  readonly refusals?: DiskRefusals | undefined;
   /** The most worker threads; default: one for each core, at most 8. 0: the caller's thread does all work. */
   readonly threads?: number;
   /** Stops the writer: work in flight rejects with `aborted`, and no temporary file remains. */

@@ -34,7 +34,7 @@ const THREADS_MAX = 8;
 
 /** Opens a writer and removes the temporary files of killed runs. Throws `io` or `diskFull`. Close it. */
 export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
-  const { isWatchful = false, root, signal } = options;
+  const { isWatchful = false, refusals, root, signal } = options;
   const held = isWatchful ? createHeldFolders(root) : undefined;
   const disk = openDiskSync(root);
   const temporaries = openTemporaries(options, { disk, held });
@@ -42,7 +42,10 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   const folders = openFolders(root, isWatchful ? reach : undefined, options.folderModeOf);
   const limit = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
   const { newTemporary, prefix } = temporaries;
-  const threads = openWriteThreads({ root, isWatchful, temporaryPrefix: prefix, threads: limit, signal });
+  const threads = openWriteThreads({
+    ...{ root, isWatchful, refusals, signal },
+    ...{ temporaryPrefix: prefix, threads: limit },
+  });
   const context: WriterContext = {
     reach,
     folders,

@@ -4,10 +4,11 @@
  */
 
 import { createHash, hash as hashOnce } from 'node:crypto';
-import { fchmodSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { writeFully } from '../../base/write-fully.ts';
 import { decompressBlob } from '../../compression/zstd-blob.ts';
 import { openBytes, openPieces } from '../../sealing/sealed-content.ts';
+import { setAttributes } from '../disk/disk-refusals.ts';
 import { type PlaceOutcome, putInPlace } from './put-in-place.ts';
 import { type FileOutcome, writeSmallFile } from './small-files.ts';
 import type { ExpectedPiece, PackedFile, SealedPiece } from './tree-writer-types.ts';
@@ -202,8 +203,7 @@ function hashFile(thread: WriteThread, task: HashFileTask): string {
 
 function sealLarge(thread: WriteThread, task: SealTask): null {
   try {
-    if (task.mode !== undefined) fchmodSync(task.fd, task.mode);
-    thread.setMtime(task.fd, task.mtimeNs);
+    setAttributes(task.fd, task, thread);
     return null;
   } catch (error) {
     throw writeError(error, task.path);

@@ -1,6 +1,7 @@
 /** The state of a thread that writes. */
 import type { Hash } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
+import type { DiskRefusals } from '../disk/disk-refusals.ts';
 import { loadSetMtime, type SetMtime } from '../disk/set-mtime.ts';
 import { heldReach, plainReach, type TreeReach } from '../scan/tree-reach.ts';
 import { loadNamelessFiles, type NamelessFiles } from './nameless-file.ts';
@@ -13,6 +14,8 @@ export interface WriteThread {
   /** Shared by all threads: not 0 once the writer must stop. */
   readonly stop: Int32Array;
   readonly setMtime: SetMtime;
+  /** Shared by all threads. */
+  readonly refusals: DiskRefusals | undefined;
   /** The bits that the kernel removes from the mode of a new file. */
   readonly umask: number;
   /** Absent where the file system does not support them: small files then get a temporary name too. */
@@ -22,7 +25,7 @@ export interface WriteThread {
 }
 
 /** The data that a thread gets; it loads the rest itself. */
-export interface WriteThreadData extends Pick<WriteThread, 'temporaryPrefix' | 'stop'> {
+export interface WriteThreadData extends Pick<WriteThread, 'refusals' | 'temporaryPrefix' | 'stop'> {
   readonly root: string;
   readonly isWatchful: boolean;
 }

@@ -4,6 +4,7 @@
  */
 import { isMarkedAsUntransferable, Worker } from 'node:worker_threads';
 import { createWorkerPool, type StopFlag } from '../../base/worker-pool.ts';
+import type { DiskRefusals } from '../disk/disk-refusals.ts';
 import { packTask, unpackResult } from './writer-message.ts';
 import { runWriteTask, type TaskResults, type WriteTask } from './writer-task.ts';
 import { openWriteThread, type WriteThread, type WriteThreadData } from './writer-thread.ts';
@@ -43,17 +44,19 @@ export interface WriteThreadsOptions {
   /** Called with the first task. */
   readonly temporaryPrefix: () => string;
   readonly threads: number;
+  readonly refusals: DiskRefusals | undefined;
   readonly signal: AbortSignal;
 }
 
 export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
-  const { isWatchful, root, signal, threads } = options;
+  const { isWatchful, refusals, root, signal, threads } = options;
   let inline: WriteThread | undefined;
   let filesExpected = 0;
   let bytesExpected = 0;
   const dataOf = (number: number, stop: StopFlag): WriteThreadData => ({
     root,
     isWatchful,
+    refusals,
     temporaryPrefix: `${options.temporaryPrefix()}${number}.`,
     stop: stop(),
   });

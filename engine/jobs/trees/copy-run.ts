@@ -9,6 +9,7 @@ import type { CopyRequest, SyncRequest } from '../../api/jobs/trees.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LeasedMemory } from '../../base/leased-memory.ts';
 import type { TaskSet } from '../../base/task-set.ts';
+import type { DiskRefusals } from '../../files/disk/disk-refusals.ts';
 import type { HeldParts } from '../../model/held-part.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
@@ -37,6 +38,8 @@ export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends
   readonly knowledge: TreeKnowledge;
   readonly confirmation: TreeConfirmation;
   readonly counts: TreeCounts;
+  /** Modes and times that the destination's disk, if it is here, did not take. */
+  readonly refusals: DiskRefusals | undefined;
   readonly progress: TreeProgress;
   /** Errors found by a dry run that would stop the real run. */
   readonly stops: ErrorCode[];

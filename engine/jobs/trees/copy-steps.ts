@@ -329,6 +329,7 @@ async function touch(
   if (!run.request.dryRun) {
     const pair = await mover.touch(source, destination!, to);
     if (proof) run.knowledge.note(source.path, asListed(source, pair), proof);
+    if (pair.isUnchanged) return settleSame(run);
   }
   run.counts.touchedFiles += 1;
   reportChange(run, 'time', source);

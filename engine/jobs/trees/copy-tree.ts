@@ -16,6 +16,7 @@ import type { CopyRequest, SyncRequest, TransferSummary } from '../../api/jobs/t
 import { systemClock } from '../../base/clock.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { TaskSet } from '../../base/task-set.ts';
+import { createDiskRefusals } from '../../files/disk/disk-refusals.ts';
 import { findUnsyncedMarks, removeUnsyncedMarks, type UnsyncedMark } from '../../files/disk/unsynced-mark.ts';
 import { newFolderMode } from '../../files/scan/local-place.ts';
 import { writeError } from '../../files/write/write-error.ts';
@@ -29,6 +30,7 @@ import { holdsSomething, isEmptyFolder } from '../places/source-presence.ts';
 import { warnOfNetworkDisk } from '../session/network-disk-warning.ts';
 import { readOnlyErrorOf } from '../session/read-only-peer.ts';
 import { addTotals, trafficOf } from '../session/traffic.ts';
+import { warnOfRefusals } from '../session/warn-of-refusals.ts';
 import { createCloserComparison } from './closer-comparison.ts';
 import { createTreeConfirmation } from './confirm-written.ts';
 import { createForecast } from './copy-forecast.ts';
@@ -188,6 +190,7 @@ async function transferOnce(transfer: Transfer): Promise<PartOutcome> {
   }
   // After the mover has removed its folder of unfinished files, which changes times.
   await folders?.settle();
+  warnOfRefusals(context, run.refusals, pair.destination.text);
   if (refused && !part) throw refused.error;
   run.progress.end();
   const explanation: LookupExplanation = explain(run, lookup);
@@ -218,6 +221,7 @@ function openRun({ context, isSync, knowledge, pair, part, request }: Transfer):
     knowledge,
     confirmation: createTreeConfirmation({ context, counts, destination, knowledge, request, tasks }),
     counts,
+    refusals: destination.kind === 'local' && !request.dryRun ? createDiskRefusals() : undefined,
     runNote: noteOf(pair, request),
     parts: createHeldParts(),
     guard: createTreeGuard({ context, destination, part, request, source, stops, tasks }, pair),

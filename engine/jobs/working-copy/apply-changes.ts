@@ -2,12 +2,14 @@
  * Makes the workspace match a commit, path by path: first deletions, so that a folder can take a file's
  * place, then files (`download-files.ts`), then folders and links.
  */
+
 import { lstatSync, type Stats } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { DrayError, toErrorRecord } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { createHeapBound } from '../../base/heap-bound.ts';
 import { ifThere } from '../../base/if-there.ts';
+import { createDiskRefusals } from '../../files/disk/disk-refusals.ts';
 import { openTreeWriter } from '../../files/write/tree-writer.ts';
 import type { TreeWriter } from '../../files/write/tree-writer-types.ts';
 import { writeError } from '../../files/write/write-error.ts';
@@ -19,6 +21,7 @@ import type { Session } from '../session/open-workspace.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
 import { createProgress } from '../session/progress.ts';
 import { createTraffic } from '../session/traffic.ts';
+import { warnOfRefusals } from '../session/warn-of-refusals.ts';
 import { type DownloadOptions, downloadFiles } from './download-files.ts';
 import { noteOfWriting, type Writing } from './interrupted-writes.ts';
 
@@ -67,9 +70,11 @@ async function writeChanges(options: ApplyOptions): Promise<Omit<Applied, 'keepi
   const { session, link } = options;
   const { store, limit, meter } = options.remote;
   const { context, workspace } = session;
+  const refusals = createDiskRefusals();
   const writer = openTreeWriter({
     root: workspace.root,
     temporaryFolder: workspace.temporaryFolder,
+    refusals,
     unsyncedNote: noteOfWriting(session, options.writing),
     signal: context.signal,
   });
@@ -110,6 +115,7 @@ async function writeChanges(options: ApplyOptions): Promise<Omit<Applied, 'keepi
     failed += downloaded.failed + (await writeOthers(session, writer, others, guard));
     progress.end();
     if (downloaded.written > 0) warnOfNetworkDisk(context, workspace.root);
+    warnOfRefusals(context, refusals, workspace.root);
     return { bytes: downloaded.bytes, failed };
   } finally {
     await writer.close();

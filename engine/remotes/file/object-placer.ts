@@ -11,6 +11,7 @@
  *   there meanwhile.
  */
 
+import type { BigIntStats } from 'node:fs';
 import { link, lstat, rename, unlink } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
@@ -20,7 +21,7 @@ import { folderAbove } from '../../base/held-folders.ts';
 import { sourceChanged } from '../copy-source.ts';
 import type { DeleteOptions, ObjectChecksums, PutOptions, PutOutcome, RemoteKey } from '../object-store.ts';
 import { isAbsent, systemCode, translating } from './file-errors.ts';
-import { etagOf, stamp } from './file-etag.ts';
+import { etagOf, stamp, stampAfter } from './file-etag.ts';
 import { type FileRoot, keyOfPath, type TemporaryFile } from './file-root.ts';
 import { createFolderSync, syncHeld } from './folder-sync.ts';
 import { withKeyLock } from './key-lock.ts';
@@ -39,7 +40,7 @@ export type FillFile = (temporary: TemporaryFile) => Promise<ObjectChecksums | u
 
 interface Staged {
   readonly path: string;
-  readonly etag: string;
+  readonly stats: BigIntStats;
   readonly checksums: ObjectChecksums | undefined;
 }
 
@@ -87,8 +88,9 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
       }
       await lock.stillHeld();
       checkAborted(options.signal);
+      const later = present && (await stampAfter(staged.path, { staged: staged.stats, present }));
       await rename(staged.path, target);
-      return writtenAs(staged);
+      return writtenAs(later ? { ...staged, stats: later } : staged);
     });
 
   const putInPlace = async (placing: Placing): Promise<PutOutcome> => {
@@ -156,8 +158,8 @@ function removeObject(
   });
 }
 
-function writtenAs({ etag, checksums }: Staged): PutOutcome {
-  return { written: true, etag, ...(checksums ? { checksums } : {}) };
+function writtenAs({ checksums, stats }: Staged): PutOutcome {
+  return { written: true, etag: etagOf(stats), ...(checksums ? { checksums } : {}) };
 }
 
 /** Fills the temporary file, gives it a time of its own, and syncs it. */
@@ -167,7 +169,7 @@ async function stage(fill: FillFile, temporary: TemporaryFile, clock: Clock): Pr
     const checksums = await fill(temporary);
     await stamp(file, clock);
     await file.sync();
-    return { path, etag: etagOf(await file.stat({ bigint: true })), checksums };
+    return { path, stats: await file.stat({ bigint: true }), checksums };
   } finally {
     await file.close();
   }

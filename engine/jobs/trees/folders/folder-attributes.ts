@@ -158,6 +158,7 @@ class Folders implements TreeFolders {
       const failed = await this.#setter.set(rows.map(({ path }) => path));
       for (const { isReported, path } of rows) {
         const error = failed.get(path);
+        if (error === 'unchanged') continue;
         if (error?.data.errno === 'EPERM') theirs += 1;
         // A file or a link is in its place, which the failed writes below it have reported.
         else if (error?.code === 'conflict' || error?.code === 'unsafePath') continue;

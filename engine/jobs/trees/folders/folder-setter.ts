@@ -16,15 +16,17 @@ import type { LocalSide, RemoteSide } from '../sides.ts';
 
 export interface FolderSetter {
   /**
-   * Sets the source's current modes and times, in this order. Skips paths that are no longer folders.
-   * Failures by path.
+   * Sets the source's current modes and times, in this order. Skips paths that are no longer folders. By
+   * path: failures, and folders whose disk keeps nothing of it.
    */
-  set(paths: readonly string[]): Promise<ReadonlyMap<string, DrayError>>;
+  set(paths: readonly string[]): Promise<ReadonlyMap<string, DrayError | 'unchanged'>>;
   /** Gives a folder of the destination this mode. Calls made together share requests. */
   open(path: string, mode: number): Promise<void>;
 }
 
-type SetStates = (folders: readonly FolderToSet[]) => Promise<readonly (DrayError | undefined)[]>;
+type SetStates = (
+  folders: readonly FolderToSet[],
+) => Promise<readonly (DrayError | 'unchanged' | undefined)[]>;
 type ReadStates = (paths: readonly string[]) => Promise<readonly (FolderStat | undefined)[]>;
 
 interface Opening {
@@ -39,8 +41,7 @@ const OPENED_AT_ONCE = 500;
 export function createFolderSetter(run: TreeRun): FolderSetter {
   const { destination, source, tasks } = run;
   const read = source.kind === 'local' ? readHere(source) : readThere(source, tasks.signal);
-  const set =
-    destination.kind === 'local' ? setHere(destination, run.request) : setThere(destination, tasks.signal);
+  const set = destination.kind === 'local' ? setHere(destination, run) : setThere(destination, tasks.signal);
   const openings = createGathering<Opening>({
     tasksMax: OPENED_AT_ONCE,
     bytesMax: Number.POSITIVE_INFINITY,
@@ -49,7 +50,7 @@ export function createFolderSetter(run: TreeRun): FolderSetter {
         .then((errors) => {
           for (const [at, { reject, resolve }] of batch.entries()) {
             const error = errors[at];
-            if (error) reject(error);
+            if (error && error !== 'unchanged') reject(error);
             else resolve();
           }
         })
@@ -94,20 +95,24 @@ function readThere({ limit, store }: RemoteSide, signal: AbortSignal): ReadState
   return (paths) => limit.run(() => store.files!.folders.read(paths, { signal }), { bytes: 0, signal });
 }
 
-function setHere({ root }: LocalSide, { specialModes = false }: SpecialModes): SetStates {
+function setHere(
+  { root }: LocalSide,
+  { refusals, request }: Pick<TreeRun, 'refusals' | 'request'>,
+): SetStates {
+  const { specialModes = false }: SpecialModes = request;
   let parts: FolderParts | undefined;
   const open = async (): Promise<FolderParts> => {
     const realRoot = realpathSync(root);
     const reach = heldReach(realRoot);
     const folders = openFolders(realRoot, reach);
-    return { reach, setMtime: await loadSetMtime(), make: (path) => folders.make(path), specialModes };
+    const make = (path: string) => folders.make(path);
+    return { reach, setMtime: await loadSetMtime(), make, refusals, specialModes };
   };
   return async (wanted) => {
     parts ??= await open();
     return wanted.map(({ key, ...to }) => {
       try {
-        setFolder(parts!, key.slice(0, -1), to);
-        return undefined;
+        return setFolder(parts!, key.slice(0, -1), to) ? undefined : 'unchanged';
       } catch (error) {
         return toDrayError(error);
       }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fromErrorRecord } from '../../../api/error.ts';
 import { Budget } from '../../../base/budget.ts';
 import { loadCrc64 } from '../../../checksums/crc64-nvme.ts';
-import { LINK_SUFFIX, touchLocal } from '../../../files/scan/local-place.ts';
+import { LINK_SUFFIX } from '../../../files/scan/local-place.ts';
 import { openTreeWriter } from '../../../files/write/tree-writer.ts';
 import type { TreeWriter, WrittenStat } from '../../../files/write/tree-writer-types.ts';
 import { travelling } from '../../../model/special-modes.ts';
@@ -31,6 +31,7 @@ import type { DeltaMover, OpenDeltaMover } from './delta-mover.ts';
 import { fetchLarge } from './fetch-large.ts';
 import { MOVED_SPECIAL, type Moved, type Mover } from './mover.ts';
 import { createReadBatches, type ReadBatches } from './read-small-files.ts';
+import { touchHere } from './touch-here.ts';
 import { BATCHED_BYTES_MAX, createWriteBatches, type WriteBatches } from './write-batches.ts';
 
 type DownloadRun = TreeRun<RemoteSide, LocalSide>;
@@ -49,6 +50,7 @@ export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMov
     root,
     temporaryFolder: join(root, TEMPORARY_FOLDER_NAME),
     isTemporaryFolderOwn: true,
+    refusals: run.refusals,
     unsyncedNote: run.runNote,
     // This thread is busy receiving and checking. With one more thread than cores, 1 GB took twice the CPU
     // time.
@@ -75,10 +77,7 @@ export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMov
         ? fetchWhole(run, parts, item)
         : fetchInRanges(run, parts, item, delta);
     },
-    touch: async (item, over, to) => ({
-      sourceToken: item.token,
-      destinationToken: fileToken(await touchLocal(root, run.destination.pathOf(over.path), to)),
-    }),
+    touch: (item, over, to) => touchHere(run, item, { path: over.path, to }),
     async remove(paths, onFailed) {
       for (const path of paths) {
         try {

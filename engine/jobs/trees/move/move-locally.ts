@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Budget } from '../../../base/budget.ts';
 import { copyLocalFile } from '../../../files/disk/copy-local-file.ts';
-import { LINK_SUFFIX, newFolderMode, readLink, touchLocal } from '../../../files/scan/local-place.ts';
+import { LINK_SUFFIX, newFolderMode, readLink } from '../../../files/scan/local-place.ts';
 import { openTreeWriter } from '../../../files/write/tree-writer.ts';
 import type { TreeWriter } from '../../../files/write/tree-writer-types.ts';
 import { fileToken, type TreeItem } from '../../../model/tree-item.ts';
@@ -10,6 +10,7 @@ import { TEMPORARY_FOLDER_NAME } from '../../../model/unfinished-name.ts';
 import type { TreeRun } from '../copy-run.ts';
 import type { LocalSide } from '../sides.ts';
 import type { Moved, Mover } from './mover.ts';
+import { touchHere } from './touch-here.ts';
 
 const COPIES_AT_ONCE = 8;
 
@@ -23,6 +24,7 @@ export function createLocalCopier(run: LocalRun): Mover {
   const temporaryFolder = join(root, TEMPORARY_FOLDER_NAME);
   const writer = openTreeWriter({
     ...{ root, temporaryFolder, isTemporaryFolderOwn: true, threads: 0, signal },
+    refusals: run.refusals,
     unsyncedNote: run.runNote,
     folderModeOf: (folder) => newFolderMode(join(source.root, folder)),
   });
@@ -43,6 +45,7 @@ export function createLocalCopier(run: LocalRun): Mover {
           from: join(source.root, source.pathOf(item.path)),
           to: join(root, path),
           temporary: writer.newTemporary(),
+          refusals: run.refusals,
           signal,
           onProgress: count,
         });
@@ -59,10 +62,7 @@ export function createLocalCopier(run: LocalRun): Mover {
         permit.release();
       }
     },
-    touch: async (item, over, to) => ({
-      sourceToken: item.token,
-      destinationToken: fileToken(await touchLocal(root, destination.pathOf(over.path), to)),
-    }),
+    touch: (item, over, to) => touchHere(run, item, { path: over.path, to }),
     async remove(paths, onFailed) {
       for (const path of paths) {
         try {

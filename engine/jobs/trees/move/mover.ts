@@ -13,7 +13,7 @@ export interface Mover {
   /**
    * Gives the destination's item, whose content is equal, the source's modification time, its mode, or both.
    */
-  touch(item: TreeItem, over: TreeItem, to: FileTouch): Promise<Pair>;
+  touch(item: TreeItem, over: TreeItem, to: FileTouch): Promise<Touched>;
   /** The bytes that `move` would send; undefined if it would send the whole item. Changes nothing. */
   foresee?(item: TreeItem, over: TreeItem | undefined): Promise<ForeseenDelta | undefined>;
   /** Removes items of the destination. Reports each failure by its path. */
@@ -36,6 +36,11 @@ export interface ForeseenDelta {
 export interface Pair {
   readonly sourceToken: string;
   readonly destinationToken: string;
+}
+
+export interface Touched extends Pair {
+  /** The disk keeps no such time or mode, so the item is as it was. */
+  readonly isUnchanged?: boolean;
 }
 
 export interface Moved extends Pair {

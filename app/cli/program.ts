@@ -55,7 +55,8 @@ Environment:
   DRAY_TOKEN, DRAY_TOKEN_FILE  the token of a dray:// URL on the command line, or the file that holds it
   DRAY_TOKEN_HOST              send the token only to this HOST:PORT, also for remotes by name
   DRAY_AUTHOR                  the author of commits
-  DRAY_CONFIG, DRAY_CACHE      the folders of your own settings, and of what copies remember
+  DRAY_CONFIG                  the file of your own settings; others of them lie beside it
+  DRAY_CACHE                   the folder of what copies remember
 
 Examples:
   dray init --remote s3://bucket/datasets/birds    make this folder a workspace

@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox } from './job.fixture.ts';
 import { readUserRemotes, userConfigPath, writeUserRemotes } from './user-remotes.ts';
@@ -18,6 +18,13 @@ describe("A user's remotes", () => {
     expect(pathIn({ DRAY_CONFIG: '/c', XDG_CONFIG_HOME: '/x', HOME: '/h' })).toBe('/c');
     expect(pathIn({ XDG_CONFIG_HOME: '/x', HOME: '/h' })).toBe(join('/x', 'dray', 'config.json'));
     expect(pathIn({ XDG_CONFIG_HOME: '', HOME: '/h' })).toBe(join('/h', '.config', 'dray', 'config.json'));
+  });
+
+  it('are an error that says which file to name when DRAY_CONFIG is a folder', () => {
+    const folder = dirname(sandbox.path('settings/config.json'));
+    for (const use of [() => readUserRemotes(at(folder)), () => writeUserRemotes(at(folder), {})])
+      expect(use).toThrow(`Set DRAY_CONFIG=${join(folder, 'config.json')}.`);
+    expect(Object.keys(readUserRemotes(at(join(folder, 'config.json'))))).toEqual([]);
   });
 
   it('are empty at first, and never have the name of a property that every object has', () => {

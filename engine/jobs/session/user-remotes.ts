@@ -11,6 +11,7 @@ import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { replaceFile } from '../../base/replace-file.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { AllowsFolder } from '../../workspace/folder-owner.ts';
 import { makeFolder } from '../../workspace/workspace-folder.ts';
 import { lockWorkspace } from '../../workspace/workspace-lock.ts';
@@ -94,6 +95,12 @@ export function allowedBy(context: Pick<JobContext, 'environment'>): AllowsFolde
   };
 }
 
+function isFolder(path: string, cause: unknown): DrayError {
+  const message = `${path} is a folder, where the file of your settings has to be.`;
+  const advice = `Set DRAY_CONFIG=${shellWord(join(path, 'config.json'))}.`;
+  return new DrayError('usage', message, { data: { path }, cause, advice });
+}
+
 function readUserSettings(context: Pick<JobContext, 'environment'>): UserSettings {
   const path = userConfigPath(context);
   let text: string;
@@ -101,6 +108,7 @@ function readUserSettings(context: Pick<JobContext, 'environment'>): UserSetting
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return v.parse(SCHEMA, {});
+    if ((cause as NodeJS.ErrnoException).code === 'EISDIR') throw isFolder(path, cause);
     throw new DrayError('io', `Your settings in ${path} cannot be read.`, { data: { path }, cause });
   }
   try {

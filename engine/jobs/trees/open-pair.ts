@@ -2,10 +2,12 @@
  * Opens the two places of a copy or a check: finds out which of them are single files, and where the trees
  * begin.
  */
+import { lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { TreePairRequest } from '../../api/jobs/trees.ts';
+import { ifThere } from '../../base/if-there.ts';
 import { LINK_SUFFIX, localPlaceKind, statLocal } from '../../files/scan/local-place.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
@@ -166,7 +168,12 @@ class PairOpener {
       const side = await this.#openSessionRemote(place, 'place');
       return { side, ...(sourceName === undefined ? {} : { name: sourceName }) };
     }
-    return { side: await this.#openSessionRemote(place, 'parent'), name: nameOfPlace(place) };
+    const name = nameOfPlace(place);
+    const isLink = this.#options.links === true && sourceName.endsWith(LINK_SUFFIX);
+    return {
+      side: await this.#openSessionRemote(place, 'parent'),
+      name: isLink ? withLinkSuffix(name) : name,
+    };
   }
 
   async close(): Promise<void> {
@@ -193,11 +200,14 @@ class PairOpener {
 
 function openLocalSource(place: LocalPlace, { links }: OpenPairOptions): OpenedSource {
   const { path, text } = place;
-  switch (localPlaceKind(path)) {
+  const kind = localPlaceKind(path);
+  const link = links && kind !== 'folder' ? openLink(place) : undefined;
+  if (link) return link;
+  switch (kind) {
     case 'folder':
       return { side: localSide(path, text, links) };
     case 'file': {
-      // A link that the user named is followed, but the copy has the link's name.
+      // Otherwise a link that the user named is followed, but the copy has the link's name.
       const real = followLink(path);
       const name = basename(real);
       const root = dirname(real);
@@ -211,6 +221,25 @@ function openLocalSource(place: LocalPlace, { links }: OpenPairOptions): OpenedS
       break;
   }
   throw new DrayError('notFound', `The source ${text} does not exist.`, { data: { path } });
+}
+
+/** A single link, as an object of its own. Undefined for anything else. */
+function openLink({ isFolderForm, path, text }: LocalPlace): OpenedSource | undefined {
+  if (isFolderForm || !isLinkThere(path)) return undefined;
+  const [root, target] = [dirname(path), basename(path)];
+  const found = statLocal(root, target, { links: true });
+  if (typeof found !== 'object') return undefined;
+  const name = `${target}${LINK_SUFFIX}`;
+  return { side: { ...localSide(root, text), pathOf: () => target }, only: { ...found, path: name }, name };
+}
+
+function isLinkThere(path: string): boolean {
+  return ifThere(() => lstatSync(path, { throwIfNoEntry: false }))?.isSymbolicLink() ?? false;
+}
+
+/** The name of a single link's copy, which says that it is one. */
+function withLinkSuffix(name: string): string {
+  return name.endsWith(LINK_SUFFIX) ? name : `${name}${LINK_SUFFIX}`;
 }
 
 function openLocalDestination(
@@ -227,9 +256,10 @@ function openLocalDestination(
       });
     return { side: localSide(path, text, links) };
   }
-  if (kind === 'folder') return { side: localSide(path, text), name: sourceName };
+  const isLink = links === true && sourceName.endsWith(LINK_SUFFIX);
+  if (kind === 'folder') return { side: localSide(path, text, isLink), name: sourceName };
   if (isFolderForm) {
-    if (kind === 'absent') return { side: localSide(path, text), name: sourceName };
+    if (kind === 'absent') return { side: localSide(path, text, isLink), name: sourceName };
     throw new DrayError(
       'usage',
       `${text} is a file, but ends like a folder. Leave out the slash, or choose another name.`,
@@ -238,8 +268,9 @@ function openLocalDestination(
       },
     );
   }
-  checkReplaceable(place);
-  return { side: localSide(dirname(path), text), name: basename(path) };
+  if (!isLink || !isLinkThere(path)) checkReplaceable(place);
+  const name = basename(path);
+  return { side: localSide(dirname(path), text, isLink), name: isLink ? withLinkSuffix(name) : name };
 }
 
 function localSide(root: string, text: string, links = false): LocalSide {

@@ -43,7 +43,7 @@ const OF_THE_COMMAND_LINE: readonly string[] = [
   // Parts of advice.
   'jobs/session/command-line.ts',
   'jobs/working-copy/interrupted-writes.ts: dray X',
-  'jobs/working-copy/interrupted-pull.ts:  --remote ',
+  'jobs/session/arrivals.ts:  --remote ',
   'jobs/working-copy/interrupted-writes.ts:  --remote ',
   // No text for people: the seed of a hash, and the first line of a file.
   'files/chunks/chunker-memory.ts',

@@ -25,6 +25,7 @@ import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import { readOpenFile } from '../base/json-file.ts';
 import { makeFolders } from '../base/make-folders.ts';
+import { syncFolder } from '../files/disk/unsynced-mark.ts';
 import { writeError } from '../files/write/write-error.ts';
 import { type AllowsFolder, checkFileOwner, checkOwner } from './folder-owner.ts';
 
@@ -62,6 +63,14 @@ const CONFIG = v.object({
 
 const COMMIT = HEX;
 
+const ARRIVAL = v.object({
+  commit: COMMIT,
+  command: v.string(),
+  /** What its first run had to write, so that a later one can say how much it found. */
+  files: v.optional(v.number()),
+  bytes: v.optional(v.number()),
+});
+
 const STATE = v.object({
   format: v.picklist([FORMAT, FORMAT_OF_SCOPE]),
   branch: v.string(),
@@ -69,13 +78,8 @@ const STATE = v.object({
   bases: v.record(v.string(), COMMIT),
   /** By remote name: the branch whose history the base is in, where that is known. */
   follows: v.optional(v.record(v.string(), v.string())),
-  /**
-   * By remote name: commits of an interrupted pull, some of whose files may be here
-   * (jobs/working-copy/interrupted-pull.ts).
-   */
-  arriving: v.optional(
-    v.record(v.string(), v.pipe(v.array(v.object({ commit: COMMIT, command: v.string() })), v.minLength(1))),
-  ),
+  /** By remote name: commits some of whose files may be here (jobs/session/arrivals.ts). */
+  arriving: v.optional(v.record(v.string(), v.pipe(v.array(ARRIVAL), v.minLength(1)))),
   /** Present until the workspace's clone has finished. `ref` is the requested ref. */
   cloning: v.optional(v.object({ ref: v.optional(v.string()) })),
   /** The part of the dataset that the workspace holds (model/scope.ts). Absent: all of it. */
@@ -265,6 +269,12 @@ export function readState(workspace: WorkspaceFolder): WorkspaceState {
 export function writeState(workspace: WorkspaceFolder, state: WorkspaceState): void {
   const format = state.scope === undefined ? FORMAT : FORMAT_OF_SCOPE;
   replaceFile(join(workspace.root, DRAY_FOLDER, STATE_NAME), { ...state, format });
+}
+
+/** The new state is on the disk when this returns, also after a power cut. */
+export function writeStateDurably(workspace: WorkspaceFolder, state: WorkspaceState): void {
+  writeState(workspace, state);
+  syncFolder(join(workspace.root, DRAY_FOLDER));
 }
 
 function readJson<S extends v.GenericSchema>(

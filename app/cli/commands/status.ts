@@ -56,11 +56,18 @@ function createStatusView(options: StatusOptions): CommandView<StatusSummary> {
   };
 }
 
-function formatLocalState({ branch, commit, changes, files, bytes }: StatusSummary): string {
-  const base = commit === null ? `${branch}, which has no commit yet` : `${branch} at ${formatHash(commit)}`;
+function formatLocalState(summary: StatusSummary): string {
+  const { bytes, changes, files } = summary;
+  const base = formatBase(summary);
   if (countChanges(changes) > 0)
     return `On ${base}: ${formatChangeTotals(changes)}. Store it with "dray push".`;
   return `On ${base}: nothing changed in ${formatPlural(files, 'file')}, ${formatBytes(bytes)}.`;
+}
+
+function formatBase({ arriving, branch, commit }: StatusSummary): string {
+  const base = commit === null ? branch : `${branch} at ${formatHash(commit)}`;
+  if (arriving !== undefined && arriving !== commit) return `${base}, with a part of ${formatHash(arriving)}`;
+  return commit === null ? `${branch}, which has no commit yet` : base;
 }
 
 function formatScope({ only, outside }: NonNullable<StatusSummary['scope']>): readonly string[] {

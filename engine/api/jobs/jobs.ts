@@ -160,6 +160,8 @@ export interface StatusSummary {
   readonly branch: string;
   /** Null before the first push. */
   readonly commit: string | null;
+  /** A commit of which not all files are here yet. Those that are do not count as changes. */
+  readonly arriving?: string;
   readonly files: number;
   readonly bytes: number;
   readonly changes: ChangeTotals;

@@ -141,8 +141,8 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Syncs the mark's name. Windows does that by itself. */
-function syncFolder(folder: string): void {
+/** Syncs the names in the folder. Windows does that by itself. */
+export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const fd = openSync(folder, 'r');
   try {

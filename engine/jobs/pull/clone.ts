@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../api/error.ts';
 import type { CloneRequest, JobContext, PullSummary } from '../../api/jobs/jobs.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import { checkScopePatterns } from '../../model/scope.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -24,7 +25,8 @@ import { refuseLocalRepository } from '../places/local-repository.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from '../remotes/init.ts';
 import { requireKept, whileKept } from '../retention/forgotten.ts';
 import { warnOfUnmatched, watchUnmatched } from '../scope/unmatched-patterns.ts';
-import { fetchCommit, hashAs, saveBase } from '../session/base-commit.ts';
+import { arrivalOf } from '../session/arrivals.ts';
+import { beginArrival, endArrival, fetchCommit, hashAs, saveBase } from '../session/base-commit.ts';
 import { checkBelongs, checkSameRepository, type LinkedRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openWorkspaceSession, type Session } from '../session/open-workspace.ts';
@@ -44,6 +46,8 @@ interface Target {
   readonly branch: string;
   readonly commit: CommitHash;
   readonly tip: StoredRef | undefined;
+  /** The command line that goes on with it in the workspace, after `dray`. */
+  readonly words: string;
 }
 
 /** @param onKept Called once the workspace remains even if the clone fails. */
@@ -130,7 +134,9 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
     // Saved together with the base, when everything has arrived.
     if (!hasBase(session.state)) session.state = { ...session.state, branch: target.branch };
     const named = { kind: 'branch', name: target.branch } as const;
-    return pullCommit(session, remote, link, { commit: target.commit, named, words: 'pull' }, {});
+    const { commit, words } = target;
+    const isOfBranch = target.tip !== undefined;
+    return pullCommit(session, remote, link, { commit, named, isOfBranch, words }, {});
   }
   const fresh = () => fillFresh(session, remote, link, target, onWriting);
   return await whileKept(remote.store, target.commit, fresh, { signal: session.context.signal });
@@ -148,17 +154,20 @@ async function fillFresh(
   await checkNamesFit(session, store, commit);
   const part = await partOf(session, store, commit);
   onWriting();
+  const totals = { files: entryCount(part.totals), bytes: part.totals.bytes };
+  beginArrival(session, link.uuid, arrivalOf(session, target.commit, target.words, totals));
   const applied = await applyChanges({
     session,
     remote,
     link,
-    writing: { commit: target.commit, words: 'pull' },
+    writing: { commit: target.commit, words: target.words },
     totals: part.totals,
     deletions: [],
     writes: part.entries,
     isFresh: true,
   });
-  if (applied.failed === 0) saveBase(session, link.uuid, target.commit, target.tip ? 'branch' : 'other');
+  if (applied.failed > 0) endArrival(session, link);
+  else saveBase(session, link.uuid, target.commit, target.tip ? 'branch' : 'other');
   return {
     result: 'pulled',
     workspace: session.workspace.root,
@@ -208,10 +217,11 @@ async function findTarget(
       : DEFAULT_BRANCH;
     const tip = resolved.ref?.name.startsWith('heads/') ? resolved.ref : undefined;
     if (!resolved.ref) await requireKept(store, resolved.commit, { signal });
-    return { branch, commit: resolved.commit, tip };
+    const words = tip ? 'pull' : `pull ${shellWord(ref)}`;
+    return { branch, commit: resolved.commit, tip, words };
   }
   const tip = await readRef(store, `heads/${DEFAULT_BRANCH}`, { signal });
-  if (tip) return { branch: DEFAULT_BRANCH, commit: tip.commit, tip };
+  if (tip) return { branch: DEFAULT_BRANCH, commit: tip.commit, tip, words: 'pull' };
   const branches = await listRefs(store, 'heads', { signal });
   const [only, another] = branches;
   if (!only) return undefined;
@@ -222,7 +232,7 @@ async function findTarget(
       advice: 'Choose one with --ref.',
     });
   }
-  return { branch: only.name.slice('heads/'.length), commit: only.commit, tip: only };
+  return { branch: only.name.slice('heads/'.length), commit: only.commit, tip: only, words: 'pull' };
 }
 
 function configFor(url: string, kept: ReturnType<typeof keptOf>) {

@@ -7,8 +7,9 @@ import { type MergeConflict, mergeChanges, resolveMerge } from '../../model/merg
 import { type LocalKeeper, openLocalKeeper } from '../kept/local-keeper.ts';
 import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
 import { whileKept } from '../retention/forgotten.ts';
+import { arrivalOf, arrivalsOf } from '../session/arrivals.ts';
 import { changesFromBase } from '../session/base-changes.ts';
-import { acceptCommit, advancedMark, ensureBase, fetchCommit } from '../session/base-commit.ts';
+import { acceptCommit, beginArrival, endArrival, ensureBase, fetchCommit } from '../session/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
@@ -18,14 +19,6 @@ import { resolveNamed, type TypedCommit } from '../session/resolve-commit.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { collectChanges, type OtherSide, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
-import {
-  hasInterruptedPull,
-  type InterruptedPull,
-  interruptedPullOf,
-  recordInterruptedPull,
-  takeInterruptedFiles,
-  withoutInterruptedPulls,
-} from '../working-copy/interrupted-pull.ts';
 import { forgetCutRuns, hasCutRuns, takeTorn } from '../working-copy/interrupted-writes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
@@ -43,8 +36,13 @@ export async function pull(context: JobContext, request: PullRequest): Promise<P
   const { commit: target, named } = await targetCommit(session, remote, link, request.ref);
   const isOwn = request.ref === undefined || target === link.tip?.commit;
   const words = isOwn ? 'pull' : `pull ${request.ref}`;
-  const arrival = isOwn ? undefined : interruptedPullOf(session, target, words);
-  return await pullCommit(session, remote, link, { commit: target, named, arrival, words }, request);
+  return await pullCommit(
+    session,
+    remote,
+    link,
+    { commit: target, named, isOfBranch: isOwn, words },
+    request,
+  );
 }
 
 async function targetCommit(
@@ -69,10 +67,8 @@ export interface PullTarget {
   readonly commit: CommitHash;
   /** For messages. */
   readonly named: TypedCommit;
-  /** Recorded until the pull has finished, unless the commit is the branch's own. */
-  readonly arrival?: InterruptedPull | undefined;
-  /** The commit is that of the branch which the workspace is switched to. */
-  readonly isOfBranch?: true;
+  /** The commit is that of the workspace's branch, or of the one that it is switched to. */
+  readonly isOfBranch: boolean;
   /** The command that brings it, after `dray`. */
   readonly words: string;
 }
@@ -93,7 +89,7 @@ async function bringCommit(
   session: Session,
   remote: OpenedRemote,
   link: LinkedRepository,
-  { arrival, commit: target, isOfBranch, named, words }: PullTarget,
+  { commit: target, isOfBranch, named, words }: PullTarget,
   request: PullRequest,
 ): Promise<PullSummary> {
   const { store, meter } = remote;
@@ -109,15 +105,14 @@ async function bringCommit(
     requests: meter.totals(),
   };
   const isBase = session.state.bases[session.remoteName] === target;
-  if (isBase && !hasInterruptedPull(session) && !hasCutRuns(session)) return summary;
+  if (isBase && arrivalsOf(session).length === 0 && !hasCutRuns(session)) return summary;
   const scanned = await refreshIndex(session);
   const problems = reportProblems(session, scanned.problems);
   if (!request.dryRun) sweepUnfinished(session, scanned.problems);
-  const base = await ensureBase(session, store, link, { mayBeAdvanced: true });
+  const base = await ensureBase(session, store, link, { isScanned: true });
   const commit = await fetchCommit(session, store, target);
   const toTarget = await collectChanges(changesFromBase(session, store, base, commit));
-  const arrived = await takeInterruptedFiles(session, store, base, toTarget);
-  const { changes: theirs, torn } = await takeTorn(session, store, base, arrived);
+  const { changes: theirs, torn } = await takeTorn(session, store, { base, target: commit }, toTarget);
   const plan = await planPull(session, theirs, { ref: named, words }, request);
   if (request.dryRun) {
     const changes = await emitChanges(session, [plan.changes]);
@@ -132,31 +127,32 @@ async function bringCommit(
   }
   await checkNamesFit(session, store, commit);
   const changes = await emitChanges(session, [plan.changes], { silent: true });
-  // From here on the rows mix two commits. After a kill the base is rebuilt, and what was written counts as
-  // pulled.
-  if (arrival && plan.changes.length > 0) recordInterruptedPull(session, arrival);
-  session.index.settings.base =
-    arrival || !base.hash ? undefined : advancedMark(session, link.uuid, base.hash);
   const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
-  const kept = plan.decided === 0 ? arrivedBefore(toTarget, plan.changes) : NOTHING;
+  const left = { files: writes.length, bytes: bytesOf(writes) };
+  if (plan.changes.length > 0) beginArrival(session, link.uuid, arrivalOf(session, target, words, left));
+  const kept = plan.decided === 0 ? arrivedBefore(session, target, left) : NOTHING;
   const applied = await applyChanges({
     session,
     remote,
     link,
     writing: { commit: target, words },
-    totals: { files: kept.files + writes.length, bytes: kept.bytes + changes.bytes },
+    totals: { files: kept.files + left.files, bytes: kept.bytes + left.bytes },
     kept,
     deletions: plan.changes.filter((change) => !change.after).map((change) => change.path),
     writes: [writes],
     givenUp: new Set([...plan.givenUp, ...torn]),
     keeper: openKeeper(session, words, plan, torn),
   });
-  // When a file fails the base stays: the next pull fetches the missing files, and those that came count as
-  // pulled.
-  if (applied.failed === 0) {
-    session.state = withoutInterruptedPulls(session.state, session.remoteName);
-    const kind = arrival && !isOfBranch ? 'other' : 'branch';
-    acceptCommit(session, link, { hash: target, changes: theirs }, kind);
+  // When a file fails the base stays, and the next pull fetches the missing files.
+  if (applied.failed > 0) {
+    const planned = new Set(plan.changes.map(({ path }) => path));
+    endArrival(
+      session,
+      link,
+      theirs.filter(({ path }) => !planned.has(path)),
+    );
+  } else {
+    acceptCommit(session, link, { hash: target, changes: theirs }, isOfBranch ? 'branch' : 'other');
     forgetCutRuns(session);
   }
   return {
@@ -174,16 +170,14 @@ async function bringCommit(
 
 const NOTHING = { files: 0, bytes: 0 };
 
-/** The entries of the target that an interrupted pull has already written. */
-function arrivedBefore(toTarget: readonly Change[], planned: readonly Change[]): typeof NOTHING {
-  const left = new Set(planned.map(({ path }) => path));
-  let [files, bytes] = [0, 0];
-  for (const { after, path } of toTarget) {
-    if (!after || left.has(path)) continue;
-    files += 1;
-    bytes += after.kind === 'file' ? after.sizeBytes : 0;
-  }
-  return { files, bytes };
+/** What an earlier run for the same commit has already written. */
+function arrivedBefore(session: Session, target: CommitHash, left: typeof NOTHING): typeof NOTHING {
+  const { bytes = 0, files = 0 } = arrivalsOf(session).find(({ commit }) => commit === target) ?? {};
+  return { files: Math.max(0, files - left.files), bytes: Math.max(0, bytes - left.bytes) };
+}
+
+function bytesOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.sizeBytes : 0), 0);
 }
 
 interface PullPlan {

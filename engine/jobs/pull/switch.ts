@@ -7,7 +7,6 @@ import { linkRepository } from '../session/link-repository.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { refuseReplaced, seenBranch } from '../session/replaced-history.ts';
-import { interruptedPullOf } from '../working-copy/interrupted-pull.ts';
 import { pullCommit } from './pull.ts';
 
 export async function switchBranch(context: JobContext, request: SwitchRequest): Promise<PullSummary> {
@@ -30,9 +29,8 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
   // another.
   session.state = { ...session.state, branch: name };
   const { commit } = link.tip;
-  const arrival = name === branch ? undefined : interruptedPullOf(session, commit, `switch ${name}`);
   const named = { kind: 'branch', name } as const;
-  const target = { commit, named, arrival, isOfBranch: true, words: `switch ${name}` } as const;
+  const target = { commit, named, isOfBranch: true, words: `switch ${name}` } as const;
   const options = request.dryRun ? { dryRun: true } : {};
   const summary = await pullCommit(session, remote, link, target, options).catch((error: unknown) => {
     throw ownConflict(error);

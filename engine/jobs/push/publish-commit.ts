@@ -31,8 +31,15 @@ import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { isForgotten } from '../retention/forgotten.ts';
+import { arrivalOf } from '../session/arrivals.ts';
 import { changesFromBase } from '../session/base-changes.ts';
-import { acceptCommit, type BaseCommit, fetchCommit, saveBase } from '../session/base-commit.ts';
+import {
+  acceptCommit,
+  acceptOntoArrivals,
+  type BaseCommit,
+  fetchCommit,
+  saveBase,
+} from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { refuseReplaced } from '../session/replaced-history.ts';
@@ -83,6 +90,7 @@ export async function publishChanges(context: PublishContext, record: CommitReco
   let { relocated } = record;
   let own: WrittenCommit | undefined;
   let mergedWith: CommitHash | undefined;
+  const write = (tip: StoredRef) => writeOverTip(context, tip, { message: record.message });
   const writeOwn = (above: CommitAbove['of']) =>
     writeOwnCommit(context, { message: record.message, relocated, above });
   const prepare = async (tip: StoredRef | undefined): Promise<CommitHash> => {
@@ -93,6 +101,12 @@ export async function publishChanges(context: PublishContext, record: CommitReco
       own = undefined;
       relocated = await record.storeAgain();
       storedIn = round;
+    }
+    if (base.isMixed) {
+      await refuseReplaced(session, context, { tip, collects: view !== undefined });
+      if (!tip) throw branchGone(context.branch);
+      own = await write(tip);
+      return own.hash;
     }
     if (tip?.commit !== base.hash) {
       if (context.restoration) throw movedOn(context.branch);
@@ -143,7 +157,8 @@ export function refusePartAlone(
   tip: StoredRef | undefined,
 ): void {
   const { remoteName, state } = session;
-  if (!state.scope || base.hash || (!tip && link.isEmpty)) return;
+  // Over what is arriving the commit is made on the branch's own, which has the rest.
+  if (!state.scope || base.hash || base.isMixed || (!tip && link.isEmpty)) return;
   const what = 'This workspace holds a part of a dataset, and has nothing in common yet with';
   const data = { branch, reason: 'noBase' };
   if (tip)
@@ -298,24 +313,62 @@ async function writeOwnCommit(
   });
 }
 
-/** Writes the branch's commit with this workspace's changes. @throws `conflict` */
+/** Merges the workspace's own commit with the branch's. @throws `conflict` */
 async function writeMergeCommit(
   context: PublishContext,
   own: WrittenCommit,
   tip: StoredRef,
 ): Promise<CommitHash> {
+  const written = await writeOverTip(context, tip, {
+    message: `Merge: ${own.commit.message}`,
+    merged: own.hash,
+  });
+  return written.hash;
+}
+
+interface OverTip {
+  readonly message: string;
+  /** The workspace's own commit, which the store has with its content. */
+  readonly merged?: CommitHash;
+}
+
+/**
+ * Writes the branch's commit with this workspace's changes. While another commit arrives, no commit has the
+ * files that are here, so the workspace has none of its own to merge: its edits are made on the branch's.
+ * @throws `conflict`
+ */
+async function writeOverTip(
+  context: PublishContext,
+  tip: StoredRef,
+  { merged, message }: OverTip,
+): Promise<WrittenCommit> {
   const { session, store } = context;
   const { changes } = await mergeOntoTip(context, tip);
   const tipCommit = await fetchCommit(session, store, tip.commit);
-  const ours = changes.map(({ path, after }) => ({ path, ...(after ? { entry: after } : {}) }));
+  const ours = changes.map(({ path, after }) => ({ path, ...(after ? { entry: placedEntry(after) } : {}) }));
   const filled = await fillFoldersAbove(session, store, { commit: tipCommit, of: 'branch' });
-  const written = await writeCommitOver(context, tipCommit, {
-    parents: [tip.commit, own.hash],
-    message: `Merge: ${own.commit.message}`,
+  return writeCommitOver(context, tipCommit, {
+    parents: merged === undefined ? [tip.commit] : [tip.commit, merged],
+    message,
     changes: [filled.length === 0 ? ours : withRelocated([ours], filled)],
     loadSegment: (segment) => readSegment(store, segment, { signal: session.context.signal }),
+    ...(merged === undefined ? { confirmContent: () => confirmUploads(context) } : {}),
   });
-  return written.hash;
+}
+
+/** Guards the commit, as in `ownChanges`. */
+function placedEntry(entry: Entry): Entry {
+  const isUnplaced = entry.kind === 'file' && entry.location.in === 'nowhere' && entry.sizeBytes > 0;
+  if (isUnplaced) throw unplaced(entry.path);
+  return entry;
+}
+
+function branchGone(branch: string): DrayError {
+  return new DrayError('conflict', `The branch ${branch} was removed while its files were arriving here.`, {
+    data: { branch, reason: 'halfArrived' },
+    advice: 'Switch to another branch with "dray switch", then push.',
+    command: 'dray switch',
+  });
 }
 
 interface CommitPlan {
@@ -422,7 +475,11 @@ function acceptRestored(
 }
 
 function accept(context: PublishContext, own: CommitHash): void {
-  const { session, link } = context;
+  const { base, session, link } = context;
+  if (base.isMixed) {
+    acceptOntoArrivals(session, link, arrivalOf(session, own, 'pull'));
+    return;
+  }
   session.index.transaction(() => {
     session.index.settings.base = undefined;
     session.index.files.acceptChanges();

@@ -6,6 +6,7 @@ import type { QueryExplanation } from '../../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../api/jobs/jobs.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
+import { arrivalsOf } from '../session/arrivals.ts';
 import { acceptCommit, ensureBase } from '../session/base-commit.ts';
 import { warnIfUnsafe } from '../session/conditional-writes.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
@@ -14,7 +15,7 @@ import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { openExistenceQuery } from '../session/query-remote.ts';
 import { refuseReplaced, seenBranch } from '../session/replaced-history.ts';
-import { forgetInterruptedPull, refuseInterruptedPull } from '../working-copy/interrupted-pull.ts';
+import { refuseHalfArrived, warnOfHalfArrived } from '../working-copy/half-arrived.ts';
 import { forgetCutRuns, refuseTorn } from '../working-copy/interrupted-writes.ts';
 import {
   type Refreshed,
@@ -148,7 +149,7 @@ async function preparePush(
   const isInDoubt = request.noIndex === true;
   const scannedAgainst = settings.base;
   const { link, scanned } = await scanAndLink(session, store, request);
-  if (!link.tip) await refuseReplaced(session, remote, seenBranch(link));
+  if (!link.tip || arrivalsOf(session).length > 0) await refuseReplaced(session, remote, seenBranch(link));
   const failed = reportProblems(session, scanned.problems);
   if (!restoration) warnOfOutside(session, scanned.outside);
   if (request.dryRun !== true) sweepUnfinished(session, scanned.problems);
@@ -156,13 +157,13 @@ async function preparePush(
   if (restoration) forgetFaulty(session, link, restoration);
   else if (isInDoubt) forgetRemote(session, link);
   const wasSettled = scannedAgainst !== undefined && settings.base === scannedAgainst;
-  const base = await ensureBase(session, store, link, { isInDoubt });
-  await refuseInterruptedPull(session, store, base);
+  const found = await ensureBase(session, store, link, { isInDoubt, isScanned: true });
+  const isDryRun = request.dryRun === true;
+  const needsWholeBase = isInDoubt || restoration !== undefined;
+  const base = await refuseHalfArrived({ session, store, link, base: found, needsWholeBase, isDryRun });
   await refuseTorn(session, store, base);
-  if (request.dryRun !== true) {
-    forgetInterruptedPull(session);
-    forgetCutRuns(session);
-  }
+  if (!isDryRun) forgetCutRuns(session);
+  if (base.isMixed) warnOfHalfArrived(session);
   const query = openExistenceQuery(session, remote, link, { base, mode: request.query });
   if (restoration) await rememberIntact({ session, store, link, base, restoration });
   else if (isInDoubt) await recheckBase({ session, store, link, base, query });
@@ -195,7 +196,7 @@ async function scanAndLink(
  */
 async function isOnBranch(prepared: PreparedPush): Promise<boolean> {
   const { base, link, request, session } = prepared;
-  if (!link.tip || link.tip.commit === base.hash) return false;
+  if (!link.tip || (link.tip.commit === base.hash && !base.isMixed)) return false;
   await refuseReplaced(session, prepared, seenBranch(link));
   const { hasOurs, isOurs, theirs } = await mergeOntoTip(prepared, link.tip);
   if (isOurs && request.dryRun !== true)

@@ -6,11 +6,15 @@
  */
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { Commit } from '../../repository/commit.ts';
+import { diffCommits } from '../../repository/diff-commits.ts';
 import { leadsTo } from '../../repository/leads-to.ts';
+import { arrivalOf } from '../session/arrivals.ts';
 import { changesFromBase } from '../session/base-changes.ts';
-import { acceptCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
+import { acceptCommit, beginArrival, endArrival, ensureBase, fetchCommit } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
+import { scopeOf } from '../session/workspace-scope.ts';
 import { collectChanges } from '../working-copy/conflicts.ts';
 
 /** The commit to be published and its branch. It says nothing about another branch or another base. */
@@ -45,11 +49,15 @@ export async function settleUnconfirmedPush(
   const tip = link.tip?.commit;
   // The branch may be lost, and the commit the newest that it had.
   if (isStillMeant && !tip) return;
-  if (isStillMeant && tip && (await leadsTo({ tip, own, base: baseOf(session), read }))) {
+  const isThere = isStillMeant && tip && (await leadsTo({ tip, own, base: baseOf(session), read }));
+  if (isThere) {
     const base = await ensureBase(session, store, link);
     const commit = await read(own);
-    const changes = await collectChanges(changesFromBase(session, store, base, commit));
-    acceptCommit(session, link, { hash: own, changes });
+    if (base.isMixed) await acceptOverArrivals(session, store, link, { hash: own, commit });
+    else {
+      const changes = await collectChanges(changesFromBase(session, store, base, commit));
+      acceptCommit(session, link, { hash: own, changes });
+    }
   }
   forgetUnconfirmedPush(session);
 }
@@ -61,6 +69,21 @@ function ownOf(recorded: string): CommitHash | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The commit has the changes of this workspace on the branch's commit of then, its parent. */
+async function acceptOverArrivals(
+  session: Session,
+  store: ObjectStore,
+  link: LinkedRepository,
+  { commit, hash }: { readonly commit: Commit; readonly hash: CommitHash },
+): Promise<void> {
+  const [onto] = commit.parents;
+  const before = onto && (await fetchCommit(session, store, onto));
+  const options = { scope: scopeOf(session), signal: session.context.signal };
+  const changes = await collectChanges(diffCommits(store, before, commit, options));
+  beginArrival(session, link.uuid, arrivalOf(session, hash, 'pull'));
+  endArrival(session, link, changes);
 }
 
 function unconfirmedPushOf(session: Session, link: LinkedRepository, own: CommitHash): UnconfirmedPush {

@@ -9,11 +9,11 @@ import type {
 import { canNamePlace } from '../../api/text/version-place.ts';
 import { parseRemoteUrl } from '../../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../../workspace/workspace-folder.ts';
+import { withoutArrivals } from '../session/arrivals.ts';
 import { findNamedRemote, type NamedRemote, workspaceRemote } from '../session/named-remote.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
 import { allowedBy, changingSettings, readUserRemotes, writeUserRemotes } from '../session/user-remotes.ts';
-import { withoutInterruptedPulls } from '../working-copy/interrupted-pull.ts';
 import { refuseStoreInside } from './store-inside.ts';
 import { tryRemote } from './try-remote.ts';
 
@@ -140,7 +140,7 @@ export async function remoteRemove(
     });
   }
   const { [request.name]: _base, ...bases } = session.state.bases;
-  session.saveState({ ...withoutInterruptedPulls(session.state, request.name), bases });
+  session.saveState({ ...withoutArrivals(session.state, request.name), bases });
   session.saveConfig({ ...session.config, remotes });
   return { remotes: Object.keys(remotes).length };
 }

@@ -126,16 +126,6 @@ export function forgottenCommit(hash: CommitHash): DrayError {
   );
 }
 
-/** A pull from a forgotten base did not end. The rows of the index serve another pull, and nothing else. */
-export function unfinishedOverForgotten(hash: CommitHash): DrayError {
-  const message = `A pull did not bring all files, and the commit ${hash.slice(0, 10)} that it began with was forgotten.`;
-  return new DrayError('forgotten', message, {
-    data: { commit: hash, reason: 'unfinishedPull' },
-    advice: 'Finish it with "dray pull".',
-    command: 'dray pull',
-  });
-}
-
 /** The base is forgotten, and the index cannot stand in for it. */
 export function forgottenBase(hash: CommitHash): DrayError {
   const message = `The commit ${hash.slice(0, 10)}, on which this workspace is based, was forgotten, and the index does not know what it held.`;

@@ -2,10 +2,10 @@ import { DrayError } from '../../api/error.ts';
 import type { ScopeSummary } from '../../api/jobs/scope.ts';
 import { checkScopePatterns } from '../../model/scope.ts';
 import type { WorkspaceState } from '../../workspace/workspace-folder.ts';
+import { arrivalsOf } from '../session/arrivals.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
-import { hasInterruptedPull } from '../working-copy/interrupted-pull.ts';
 
 /** The patterns of a part. Undefined: everything. */
 export type Only = readonly string[] | undefined;
@@ -43,7 +43,7 @@ export function withScope(
 /** @throws `usage` for the patterns, `conflict` while a pull has not ended */
 export function checkChange(session: Session, only: Only): void {
   if (only) checkScopePatterns(only);
-  if (hasInterruptedPull(session)) throw interrupted(session);
+  if (arrivalsOf(session).length > 0) throw interrupted(session);
 }
 
 /** Without a base nothing tells which files the part has. @throws `conflict` if the branch has a commit */
@@ -72,8 +72,8 @@ export function reachesBeyond(only: Only, held: Only): boolean {
   return held !== undefined && (only === undefined || only.some((pattern) => !held.includes(pattern)));
 }
 
-function interrupted({ remoteName, state }: Session): DrayError {
-  const command = state.arriving?.[remoteName]?.at(-1)?.command ?? 'dray pull';
+function interrupted(session: Session): DrayError {
+  const command = arrivalsOf(session).at(-1)?.command ?? 'dray pull';
   return new DrayError('conflict', 'A transfer ended before all files arrived.', {
     data: { reason: 'halfArrived' },
     advice: `Run "${command}" again, then change the scope.`,

@@ -139,7 +139,7 @@ interface Writes {
 async function findWrites(session: Session, widening: Widening, entered: readonly Entry[]): Promise<Writes> {
   const { base, before, held, remote } = widening;
   await hashFiles(session, undecidedFiles(session, new Set(entered.map(({ path }) => path))));
-  const { changes: mended, torn } = await takeTorn(session, remote.store, base, []);
+  const { changes: mended, torn } = await takeTorn(session, remote.store, { base, target: base.commit }, []);
   const unfinished = before.scope?.entering ?? [];
   const overtaken = await findOvertaken(session, remote.store, { unfinished, base, held });
   const changes = [...mended, ...overtaken.filter(({ path }) => !torn.has(path))];

@@ -1,6 +1,7 @@
 /**
- * The changes from a workspace's base to another commit. The base may have been forgotten and its segments
- * collected. Then the index stands in for them: its rows mirror the base.
+ * The changes to another commit from what the files here are based on: the base commit, or the rows of the
+ * index while another commit arrives. The base may have been forgotten and its segments collected. Then the
+ * rows stand in for them.
  */
 import { isDamage } from '../../base/read-checked.ts';
 import type { Change } from '../../model/diff.ts';
@@ -26,12 +27,12 @@ import { scopeOf } from './workspace-scope.ts';
 export function changesFromBase(
   session: Session,
   store: ObjectStore,
-  { commit, hash, isAdvanced }: BaseCommit,
+  { commit, hash, isMixed }: BaseCommit,
   target: { readonly manifest: Manifest },
 ): AsyncGenerator<readonly Change[], void, undefined> {
   const { signal } = session.context;
   const scope = scopeOf(session);
-  if (isAdvanced)
+  if (isMixed)
     return diffEntries(session.index.files.unplacedBase(), readEntries(store, target, { scope, signal }));
   const read = async (segment: SegmentRef, options: CallOptions) => {
     try {

@@ -1,6 +1,7 @@
 /**
- * The workspace's base commit for the session's remote, and the index rows that mirror it.
- * `.dray/state.json` is the truth; the rows are rebuilt from the commit when they may mirror another one.
+ * The workspace's base commit for the session's remote, and the index's base rows: what the file at each path
+ * is based on. They mirror the base commit, or while another commit arrives (`arrivals.ts`) they have what
+ * has come of it. `.dray/state.json` is the truth; the rows are rebuilt when they may be of another commit.
  */
 import { DrayError } from '../../api/error.ts';
 import { readChecked } from '../../base/read-checked.ts';
@@ -13,10 +14,13 @@ import { type Commit, decodeCommit } from '../../repository/commit.ts';
 import { STORED_DOCUMENT_MAX_BYTES } from '../../repository/document.ts';
 import { commitKey } from '../../repository/keys.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
-import { isForgotten, unfinishedOverForgotten, whileKept } from '../retention/forgotten.ts';
+import { whileKept } from '../retention/forgotten.ts';
+import { refreshIndex } from '../working-copy/refresh-index.ts';
+import { type Arrival, arrivalsOf, recordArrival, withoutArrivals } from './arrivals.ts';
 import { findCachedCommit } from './cached-commit.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
+import { settleArrival } from './settle-arrivals.ts';
 import { scopeOf } from './workspace-scope.ts';
 
 /**
@@ -29,11 +33,18 @@ export function baseMark({ state }: Pick<Session, 'state'>, uuid: string, commit
 }
 
 /**
- * The value while a pull of the own branch writes, and after one that did not end: the rows mirror this
- * commit, except that what arrived stands in them already. A pull may go on from there. Without this, a base
- * whose segments were collected could not be had again.
+ * The value while the files of a commit come in: the rows mirror this commit, or have what arrived of another
+ * one. Files that are not rows yet may have arrived too.
  */
-export function advancedMark(session: Pick<Session, 'state'>, uuid: string, commit: CommitHash): string {
+function arrivingMark(session: Pick<Session, 'state'>, uuid: string, commit?: CommitHash): string {
+  return `${baseMark(session, uuid, commit)} arriving`;
+}
+
+/**
+ * The value when a run that brings a commit has ended and some of it is missing: the rows are the content
+ * that each path came with. They are all that is known where the base's segments were collected.
+ */
+function mixedMark(session: Pick<Session, 'state'>, uuid: string, commit?: CommitHash): string {
   return `${baseMark(session, uuid, commit)} advanced`;
 }
 
@@ -82,56 +93,144 @@ export interface BaseCommit {
   readonly commit: Commit | undefined;
   /** The store may have lost blobs that the commit names. */
   readonly isInDoubt: boolean;
-  /** The rows are those of `advancedMark`, and the commit is forgotten. */
-  readonly isAdvanced?: true;
+  /**
+   * The rows do not mirror the commit: at some paths they have what arrived of another one. The changes of
+   * the user are measured against the rows.
+   */
+  readonly isMixed?: true;
+}
+
+interface EnsureOptions {
+  readonly isInDoubt?: boolean;
+  /** The index has just been brought up to date with the files. */
+  readonly isScanned?: boolean;
 }
 
 /**
- * Returns the base commit and makes the index's base rows mirror it. No request when they do already.
- * @throws `forgotten` if the base is, and the rows do not mirror it
+ * Returns the base commit and makes the index's base rows what the files here are based on: this commit, and
+ * what has arrived of others. No request when they are that already.
+ * @throws `forgotten` if the base is, and the rows have to be read from it
  */
 export async function ensureBase(
   session: Session,
   store: ObjectStore,
   link: LinkedRepository,
-  {
-    isInDoubt = false,
-    mayBeAdvanced = false,
-  }: { readonly isInDoubt?: boolean; readonly mayBeAdvanced?: boolean } = {},
+  { isInDoubt = false, isScanned = false }: EnsureOptions = {},
 ): Promise<BaseCommit> {
-  const { index } = session;
+  const { settings } = session.index;
   hashAs(session, link.layout);
-  const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
+  const hash = baseHashOf(session);
   const commit = hash && (await fetchCommit(session, store, hash));
-  const mark = baseMark(session, link.uuid, hash);
-  if (index.settings.base === mark) return { hash, commit, isInDoubt };
-  if (hash && index.settings.base === advancedMark(session, link.uuid, hash)) {
-    const { signal } = session.context;
-    if (await isForgotten(store, hash, { signal })) {
-      if (mayBeAdvanced) return { hash, commit, isInDoubt, isAdvanced: true };
-      throw unfinishedOverForgotten(hash);
-    }
+  const base = { hash, commit, isInDoubt };
+  const whole = baseMark(session, link.uuid, hash);
+  const mixed = mixedMark(session, link.uuid, hash);
+  const arriving = arrivingMark(session, link.uuid, hash);
+  const known = settings.base;
+  if (known === mixed) return { ...base, isMixed: true };
+  const arrivals = arrivalsOf(session);
+  if (arrivals.length === 0) {
+    if (known !== whole) await readBaseRows(session, store, link, base);
+    settings.base = whole;
+    return base;
   }
+  if (known !== arriving) {
+    if (known !== whole) await readBaseRows(session, store, link, base);
+    settings.base = arriving;
+  }
+  if (!isScanned) await refreshIndex(session);
+  // A run brings one commit, and settles what came before it first.
+  const unsettled = known === arriving ? arrivals.slice(-1) : arrivals.toReversed();
+  for (const arrival of unsettled) {
+    const commit = arrival.commit as CommitHash;
+    const settle = async () => settleArrival(session, store, await fetchCommit(session, store, commit));
+    const arrived = await whileKept(store, commit, settle, { signal: session.context.signal });
+    for (const entry of arrived) rememberBlob(link, entry);
+  }
+  settings.base = mixed;
+  return { ...base, isMixed: true };
+}
+
+function baseHashOf({ remoteName, state }: Session): CommitHash | undefined {
+  return state.bases[remoteName] as CommitHash | undefined;
+}
+
+async function readBaseRows(
+  session: Session,
+  store: ObjectStore,
+  link: LinkedRepository,
+  { commit, hash, isInDoubt }: BaseCommit,
+): Promise<void> {
+  const { index } = session;
   index.transaction(() => {
     index.settings.base = undefined;
     index.files.clearBase();
   });
-  if (commit) {
-    const { signal } = session.context;
-    const mirror = async () => {
-      for await (const entries of readEntries(store, commit, { scope: scopeOf(session), signal })) {
-        index.transaction(() => {
-          for (const entry of entries) {
-            index.files.setBase(entry.path, entry);
-            if (!isInDoubt) rememberBlob(link, entry);
-          }
-        });
-      }
-    };
-    await whileKept(store, hash!, mirror, { signal, isBase: true });
-  }
+  if (!commit) return;
+  const { signal } = session.context;
+  const mirror = async () => {
+    for await (const entries of readEntries(store, commit, { scope: scopeOf(session), signal })) {
+      index.transaction(() => {
+        for (const entry of entries) {
+          index.files.setBase(entry.path, entry);
+          if (!isInDoubt) rememberBlob(link, entry);
+        }
+      });
+    }
+  };
+  await whileKept(store, hash!, mirror, { signal, isBase: true });
+}
+
+/**
+ * Call before the first file of the commit is written, or before rows count as its content. From here on the
+ * rows may mix two commits.
+ */
+export function beginArrival(session: Session, uuid: string, arrival: Arrival): void {
+  const { index } = session;
+  const mark = arrivingMark(session, uuid, baseHashOf(session));
+  const wasSettled = index.settings.base === mixedMark(session, uuid, baseHashOf(session));
+  // After a power cut the rows would count as settled, and what this run wrote as edits.
+  if (wasSettled)
+    index.durably(() => {
+      index.settings.base = mark;
+    });
+  recordArrival(session, arrival);
   index.settings.base = mark;
-  return { hash, commit, isInDoubt };
+}
+
+/**
+ * Call when a run has ended before it brought everything, and each file that it wrote is a row.
+ * @param merged What it did not have to write: the file here is the commit's, or was preferred to it.
+ */
+export function endArrival(
+  session: Session,
+  link: Pick<LinkedRepository, 'blobs' | 'uuid'>,
+  merged: readonly Change[] = [],
+): void {
+  const { files, settings } = session.index;
+  session.index.transaction(() => {
+    for (const { after, path } of merged) {
+      files.setBase(path, after);
+      if (after) rememberBlob(link, after);
+    }
+    settings.base = mixedMark(session, link.uuid, baseHashOf(session));
+  });
+}
+
+/** After a push over what is arriving: what was pushed has arrived of its commit. The base stays. */
+export function acceptOntoArrivals(session: Session, link: LinkedRepository, own: Arrival): void {
+  beginArrival(session, link.uuid, own);
+  session.index.transaction(() => {
+    session.index.files.acceptChanges();
+    endArrival(session, link);
+  });
+}
+
+/** Call when nothing of these commits is left here, and the rows have nothing of them. */
+export function dropArrivals(session: Session, uuid: string, isOver: (arrival: Arrival) => boolean): void {
+  const { remoteName, state } = session;
+  session.saveState(withoutArrivals(state, remoteName, isOver));
+  if (arrivalsOf(session).length === 0)
+    session.index.settings.base = baseMark(session, uuid, baseHashOf(session));
 }
 
 /** The files that a push has to read: also those that equal the base, if it is in doubt. */
@@ -163,10 +262,13 @@ export function hashAs({ index }: Session, { chunkAbove, chunkSize, cutterKey }:
 /** Whether commands like `status` can work without a request to the remote. */
 export function hasBaseRows(session: Session): boolean {
   const remote = session.config.remotes[session.remoteName]!;
-  const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
+  const hash = baseHashOf(session);
   const known = session.index.settings.base;
-  if (known === undefined) return hash === undefined && remote.repository === undefined;
-  return known === baseMark(session, remote.repository ?? '', hash);
+  const isArriving = arrivalsOf(session).length > 0;
+  if (known === undefined) return !isArriving && hash === undefined && remote.repository === undefined;
+  const { repository = '' } = remote;
+  if (known === mixedMark(session, repository, hash)) return true;
+  return !isArriving && known === baseMark(session, repository, hash);
 }
 
 /** Records in the index that the store has the entry's blob. */
@@ -200,15 +302,15 @@ export function acceptCommit(
 }
 
 /**
- * Makes `hash` the workspace's base: first the mark of the rows, then the state file, which is authoritative.
- * It is the last step of a clone.
+ * Makes `hash` the workspace's base: first the state file, which is authoritative, then the mark of the rows.
+ * After a kill in between the rows are read again, from this commit. It is the last step of a clone.
  */
 export function saveBase(session: Session, uuid: string, hash: CommitHash, kind: BaseKind): void {
-  session.index.settings.base = baseMark(session, uuid, hash);
-  const { cloning: _, ...state } = session.state;
+  const { cloning: _, ...state } = withoutArrivals(session.state, session.remoteName);
   const { remoteName } = session;
   const { [remoteName]: __, ...others } = state.follows ?? {};
   const follows = kind === 'branch' ? { ...others, [remoteName]: state.branch } : others;
   session.saveState({ ...state, follows, bases: { ...state.bases, [remoteName]: hash } });
+  session.index.settings.base = baseMark(session, uuid, hash);
   session.index.settings.keepCommits(Object.values(session.state.bases));
 }

@@ -21,6 +21,7 @@ import { commitKey } from '../../repository/keys.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import { readCommitsAhead } from '../history/verify/commits-ahead.ts';
 import { isFinding } from '../history/verify/findings.ts';
+import { arrivalsOf, isOfBranch } from './arrivals.ts';
 import { fetchCommit } from './base-commit.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
@@ -65,10 +66,13 @@ export async function refuseReplaced(
   if (collects) await refuseGone(store, `heads/${state.branch}`, base, { signal: context.signal });
 }
 
-/** The commit at which this workspace has seen its branch. */
-function followedBase({ remoteName, state }: Session): CommitHash | undefined {
-  if (state.follows?.[remoteName] !== state.branch) return undefined;
-  return state.bases[remoteName] as CommitHash | undefined;
+/** The newest commit at which this workspace has seen its branch: also one that has not arrived whole. */
+function followedBase(session: Session): CommitHash | undefined {
+  const { remoteName, state } = session;
+  const base = state.bases[remoteName];
+  if (base !== undefined && state.follows?.[remoteName] !== state.branch) return undefined;
+  const arriving = arrivalsOf(session).findLast((arrival) => isOfBranch(session, arrival));
+  return (arriving?.commit ?? base) as CommitHash | undefined;
 }
 
 /**

@@ -14,6 +14,7 @@ import { exactMtimeNs } from '../../files/scan/local-place.ts';
 import type { Change } from '../../model/diff.ts';
 import { type CommitHash, comparePaths, type Entry, type FileEntry } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { changesFromBase } from '../session/base-changes.ts';
 import { type BaseCommit, fetchCommit } from '../session/base-commit.ts';
@@ -142,7 +143,7 @@ export interface TornTaken {
 export async function takeTorn(
   session: Session,
   store: ObjectStore,
-  base: BaseCommit,
+  { base, target }: { readonly base: BaseCommit; readonly target: Commit | undefined },
   toTarget: readonly Change[],
 ): Promise<TornTaken> {
   const found = await findTorn(session, store, base);
@@ -158,7 +159,7 @@ export async function takeTorn(
   });
   const wanted = new Map(toTarget.map((change) => [change.path, change]));
   const unchanged = found.filter((file) => file.base && !wanted.has(file.path)).map(({ path }) => path);
-  const placed = await entriesAt(session, store, base, unchanged);
+  const placed = await entriesAt(session, store, target, unchanged);
   const onward = found.map((file): Change => {
     const change = wanted.get(file.path);
     const after = change ? change.after : (placed.get(file.path) ?? file.base);
@@ -169,11 +170,11 @@ export async function takeTorn(
   return { changes, torn };
 }
 
-/** The base's entries, with the places of their content, which the index's base rows lack. */
+/** The target's entries, with the places of their content, which the index's base rows lack. */
 async function entriesAt(
   session: Session,
   store: ObjectStore,
-  { commit }: BaseCommit,
+  commit: Commit | undefined,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, Entry>> {
   const found = new Map<string, Entry>();

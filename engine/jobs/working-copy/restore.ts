@@ -11,7 +11,8 @@ import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { openLocalKeeper } from '../kept/local-keeper.ts';
 import { whileKept } from '../retention/forgotten.ts';
-import { ensureBase, fetchCommit } from '../session/base-commit.ts';
+import { arrivalsOf } from '../session/arrivals.ts';
+import { type BaseCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
@@ -20,6 +21,7 @@ import { toWorkspacePath } from '../session/workspace-path.ts';
 import { scopeOf } from '../session/workspace-scope.ts';
 import { applyAsEdits } from './apply-as-edits.ts';
 import { isAsKnown } from './apply-changes.ts';
+import { readBased } from './based-entries.ts';
 import { hashFiles, undecidedFiles } from './hash-files.ts';
 import { settleCutRuns } from './interrupted-writes.ts';
 import { refreshIndex } from './refresh-index.ts';
@@ -89,13 +91,19 @@ async function withDiffering<T>(
   await using remote = await openSessionRemote(session);
   const { store } = remote;
   const link = await linkRepository(session, store, session.state.branch);
-  await ensureBase(session, store, link);
-  const hash =
-    request.from === undefined ? requireBase(session) : await resolveContent(session, store, request.from);
+  const base = await ensureBase(session, store, link);
+  const arriving = request.from === undefined && base.isMixed ? arrivalsOf(session).at(-1) : undefined;
+  const hash = arriving
+    ? (arriving.commit as CommitHash)
+    : request.from === undefined
+      ? requireBase(session)
+      : await resolveContent(session, store, request.from);
   const find = async () => {
     const commit = await fetchCommit(session, store, hash);
     await refreshIndex(session);
-    const entries = await collectEntries(session, store, commit, request);
+    const entries = arriving
+      ? await collectBased(session, store, base, request)
+      : await collectEntries(session, store, commit, request);
     const extra = request.exact ? extraPaths(session, entries, request) : [];
     const paths = new Set([...entries.map(({ path }) => path), ...extra]);
     await hashFiles(session, undecidedFiles(session, paths));
@@ -139,6 +147,25 @@ async function collectEntries(
     if (found === 0 && !(request.exact && isHere(session, path))) throw notInCommit(wanted, request);
   }
   return [...entries.values()];
+}
+
+/** While a commit arrives: what the files at these paths are based on, some of it of that commit. */
+async function collectBased(
+  session: Session,
+  store: ObjectStore,
+  base: BaseCommit,
+  request: RestoreRequest,
+): Promise<readonly Entry[]> {
+  const named = wantedPaths(session, request);
+  const entries = await readBased(session, store, base, (path) =>
+    named.some((one) => isBelow(path, one.path)),
+  );
+  const missing = named.find(
+    ({ path }) =>
+      !entries.some((entry) => isBelow(entry.path, path)) && !(request.exact && isHere(session, path)),
+  );
+  if (missing) throw notInCommit(missing, request);
+  return entries;
 }
 
 function isHere({ index }: Session, path: string): boolean {

@@ -1,29 +1,32 @@
 /** `dray status`: what changed here since the last push or pull. Asks the remote only on request. */
 import type { JobContext, StatusRequest, StatusSummary } from '../../api/jobs/jobs.ts';
+import { arrivalsOf } from '../session/arrivals.ts';
 import { changesFromBase } from '../session/base-changes.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
-import { warnOfInterruptedPull } from './interrupted-pull.ts';
+import { warnOfHalfArrived } from './half-arrived.ts';
 import { warnOfCutRuns } from './interrupted-writes.ts';
 import type { Refreshed } from './refresh-index.ts';
 import { emitChanges, settleWorkingCopy, workingChanges } from './working-changes.ts';
 
 export async function status(context: JobContext, request: StatusRequest): Promise<StatusSummary> {
   using session = await openSession(context, 'status', 'snapshot');
-  warnOfInterruptedPull(session);
+  warnOfHalfArrived(session);
   warnOfCutRuns(session);
   const needsRemote = request.remote === true || !hasBaseRows(session);
   await using remote = needsRemote ? await openSessionRemote(session) : undefined;
   const link = remote && (await linkRepository(session, remote.store, session.state.branch));
   if (remote && link) await ensureBase(session, remote.store, link);
   const { scanned, failed } = await settleWorkingCopy(session);
+  const arriving = arrivalsOf(session).at(-1)?.commit;
   const changes = scanned.differing === 0 ? NO_CHANGES : await emitChanges(session, workingChanges(session));
   return {
     branch: session.state.branch,
     commit: session.state.bases[session.remoteName] ?? null,
+    ...(arriving === undefined ? {} : { arriving }),
     files: scanned.files,
     bytes: scanned.bytes,
     changes,

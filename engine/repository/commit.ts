@@ -146,7 +146,9 @@ export async function readCommit(
     ({ bytes }) => decodeCommit(hash, bytes),
   );
   if (commit) return commit;
-  throw new DrayError('notFound', `${store.address} has no commit ${hash}.`, { data: { key, commit: hash } });
+  const stored = store.sealing ? ` (stored as ${store.sealing.storedKey(key)})` : '';
+  const message = `${store.address} has no commit ${hash}${stored}.`;
+  throw new DrayError('notFound', message, { data: { key, commit: hash } });
 }
 
 /** One request. Has no effect when the commit exists. Everything that it names must already be stored. */

@@ -60,7 +60,7 @@ export function collectsGarbage({ features }: Descriptor): boolean {
   return features.includes(FEATURE_COLLECTION);
 }
 
-const DESCRIPTOR_MAX_BYTES = 64 * 1024;
+export const DESCRIPTOR_MAX_BYTES = 64 * 1024;
 /** The last blob of a pack can exceed the target, and the index follows it. */
 const PACK_TARGET_MAX_BYTES = PACK_MAX_BYTES / 4;
 /** The names of smaller chunks would take more space than their content. */

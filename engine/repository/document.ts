@@ -11,7 +11,8 @@ import { hash as hashOf } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type BaseIssue, type BaseSchema, getDotPath, safeParse } from 'valibot';
 import { DrayError, excerpt } from '../api/error.ts';
-import type { RemoteKey } from '../remotes/object-store.ts';
+import type { ObjectStore, RemoteKey } from '../remotes/object-store.ts';
+import { nameOnStore } from './name-on-store.ts';
 
 /** The only repository format that this version reads and writes. */
 export const FORMAT = 1;
@@ -82,6 +83,12 @@ export interface EncodedDocument {
 /** Stored bytes do not match their name, or do not decode. */
 export function damaged(key: RemoteKey, why: string, cause?: unknown): DrayError {
   return new DrayError('damaged', `${key} is damaged: ${why}.`, { data: { key }, cause });
+}
+
+/** A document that others name is not on the store. */
+export function absent(store: Pick<ObjectStore, 'address' | 'sealing'>, key: RemoteKey): DrayError {
+  const message = `${nameOnStore(store, key)} is damaged: ${store.address} does not have it.`;
+  return new DrayError('damaged', message, { data: { key } });
 }
 
 /** @throws `unsupported` when the document exceeds a reader's bounds. */

@@ -69,6 +69,8 @@ async function commitsThatBegin(store: ObjectStore, digits: string, options: Cal
   if (store.sealing) return commitsOfAll(store, digits, options);
   const prefix = `${COMMITS_PREFIX}${digits.slice(0, 2)}/${digits.slice(2)}`;
   const page = await store.list({ prefix, limit: 2 }, options);
+  // The listing may have found out that the names are keyed.
+  if (store.sealing) return commitsOfAll(store, digits, options);
   return page.objects.flatMap(({ key }) => hashFromCommitKey(key) ?? []);
 }
 

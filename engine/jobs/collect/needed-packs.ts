@@ -10,6 +10,7 @@ import { isDamage } from '../../base/read-checked.ts';
 import type { PackHash } from '../../model/entry.ts';
 import { HEADS_PER_PAGE } from '../../query/existence/find-unseen.ts';
 import { hashFromPackKey, PACKS_PREFIX, packKey, relocationKey } from '../../repository/keys.ts';
+import { nameOnStore } from '../../repository/name-on-store.ts';
 import type { WalkTools } from '../history/verify/find-commits.ts';
 
 export class NeededPacks {
@@ -45,7 +46,7 @@ export class NeededPacks {
       }),
     );
     const [first, ...others] = this.#lost();
-    if (first) throw lostContent(first, others.length);
+    if (first) throw lostContent(tools, first, others.length);
   }
 
   /** The chains of which no pack is known to be there. */
@@ -84,10 +85,15 @@ async function isThere(
   }
 }
 
-function lostContent(chain: readonly PackHash[], others: number): DrayError {
+function lostContent(
+  { store }: Pick<WalkTools, 'store'>,
+  chain: readonly PackHash[],
+  others: number,
+): DrayError {
   const last = chain.at(-1)!;
   const key = packKey(last);
-  const why = `a commit needs it, and no ${relocationKey(last)} says where its content is now`;
+  const relocation = nameOnStore(store, relocationKey(last));
+  const why = `a commit needs it, and no ${relocation} says where its content is now`;
   const more = others === 0 ? '' : ` So are ${others} more.`;
-  return new DrayError('damaged', `${key} is missing: ${why}.${more}`, { data: { key } });
+  return new DrayError('damaged', `${nameOnStore(store, key)} is missing: ${why}.${more}`, { data: { key } });
 }

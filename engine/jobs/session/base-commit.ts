@@ -14,6 +14,7 @@ import { type Commit, decodeCommit } from '../../repository/commit.ts';
 import { STORED_DOCUMENT_MAX_BYTES } from '../../repository/document.ts';
 import { commitKey } from '../../repository/keys.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
+import { nameOnStore } from '../../repository/name-on-store.ts';
 import { whileKept } from '../retention/forgotten.ts';
 import { refreshIndex } from '../working-copy/refresh-index.ts';
 import { type Arrival, arrivalsOf, recordArrival, withoutArrivals } from './arrivals.ts';
@@ -78,7 +79,8 @@ async function readCommitOf(session: Session, store: ObjectStore, hash: CommitHa
     ({ bytes }) => ({ bytes, commit: decodeCommit(hash, bytes) }),
   );
   if (!read) {
-    throw new DrayError('damaged', `The commit ${hash} is missing on ${store.address}.`, {
+    const key = nameOnStore(store, commitKey(hash));
+    throw new DrayError('damaged', `The commit ${hash} is missing on ${store.address}: there is no ${key}.`, {
       data: { commit: hash, remote: store.address },
       advice: 'Run "dray verify" to see what else is missing.',
       command: 'dray verify',

@@ -3,7 +3,7 @@ import { hash as hashOf } from 'node:crypto';
 import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { readChecked } from '../../base/read-checked.ts';
 import type { CallOptions, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
-import { damaged } from '../document.ts';
+import { absent, damaged } from '../document.ts';
 import { collectionListKey } from '../keys.ts';
 
 /** 60,000,000 keys in an avoid list; a key list has 100,000 keys of at most 90 bytes. */
@@ -42,7 +42,7 @@ export async function readList(
     ({ bytes }) => unpack(name, bytes),
   );
   if (raw) return raw;
-  throw damaged(key, `${store.address} does not have it`);
+  throw absent(store, key);
 }
 
 function unpack(name: string, stored: Uint8Array): Uint8Array {

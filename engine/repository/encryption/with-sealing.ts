@@ -69,9 +69,12 @@ export function withSealing(store: ObjectStore, keys: SealKeys): ObjectStore {
       readUnopened: (key, call) => readUnopened(on(key), call),
       cutterKey: keys.cutter,
     },
-    head: (key, call) => (isPlain(key) ? store.head(key, call) : headSealed(on(key), call?.signal)),
-    get: (key, call) => (isPlain(key) ? store.get(key, call) : getSealed(on(key), call)),
-    read: (key, call) => (isPlain(key) ? store.read(key, call) : readSealed(on(key), call)),
+    head: (key, call) =>
+      isPlain(key) ? store.head(key, call) : naming(on(key), (sealed) => headSealed(sealed, call?.signal)),
+    get: (key, call) =>
+      isPlain(key) ? store.get(key, call) : naming(on(key), (sealed) => getSealed(sealed, call)),
+    read: (key, call) =>
+      isPlain(key) ? store.read(key, call) : naming(on(key), (sealed) => readSealed(sealed, call)),
     async put(key, bytes, put = {}) {
       if (isPlain(key)) return store.put(key, bytes, put);
       return putSealed(on(key), bytes, put);
@@ -114,6 +117,19 @@ interface Sealed extends Authentic {
   readonly store: ObjectStore;
   readonly threads: SealThreads;
   readonly storedKey: RemoteKey;
+}
+
+/** A failure names the key on the store as well: that is where the owner finds the object. */
+async function naming<T>(sealed: Sealed, work: (sealed: Sealed) => Promise<T>): Promise<T> {
+  try {
+    return await work(sealed);
+  } catch (error) {
+    const { key, storedKey } = sealed;
+    if (!(error instanceof DrayError) || error.data.reason !== 'unauthentic' || key === storedKey)
+      throw error;
+    const message = error.message.replace(key, `${key} (stored as ${storedKey})`);
+    throw new DrayError(error.code, message, { data: error.data, cause: error });
+  }
 }
 
 function isPlain(key: RemoteKey): boolean {

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { readChecked } from '../../base/read-checked.ts';
 import type { Entry } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
-import { damaged, STORED_DOCUMENT_MAX_BYTES } from '../document.ts';
+import { absent, damaged, STORED_DOCUMENT_MAX_BYTES } from '../document.ts';
 import { segmentKey } from '../keys.ts';
 import { type SegmentRef, sameTotals, totalsOfEntries } from './manifest.ts';
 import { decodeSegment, type EncodedSegment } from './segment.ts';
@@ -19,7 +19,7 @@ export async function readSegment(
     (isAgain) => store.read(key, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES, isAgain }),
     ({ bytes }) => decodeSegment(segment.hash, bytes),
   );
-  if (!entries) throw damaged(key, `${store.address} does not have it`);
+  if (!entries) throw absent(store, key);
   const isAsNamed =
     entries[0]?.path === segment.first &&
     entries.at(-1)?.path === segment.last &&

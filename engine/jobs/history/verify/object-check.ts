@@ -18,6 +18,7 @@ import {
   PACKS_PREFIX,
   packKey,
 } from '../../../repository/keys.ts';
+import { nameOnStore } from '../../../repository/name-on-store.ts';
 import { readRelocation } from '../../../repository/packs/relocation.ts';
 import { createProgress } from '../../session/progress.ts';
 import { createTraffic } from '../../session/traffic.ts';
@@ -377,8 +378,8 @@ export class ObjectCheck {
     for (const [key, object] of bad) {
       const paths = [...(pathsOf.get(key) ?? [])].sort();
       for (const path of paths) all.add(path);
-      const detail =
-        paths.length === 0 ? `${key} ${object.fault}; no file is affected` : `${key} ${object.fault}`;
+      const found = `${nameOnStore(this.#tools.store, key)} ${object.fault}`;
+      const detail = paths.length === 0 ? `${found}; no file is affected` : found;
       this.#tools.context.emit({
         type: 'check',
         check: object.isMissing ? 'missing' : 'damaged',

@@ -22,7 +22,7 @@ async function createRepository(isEncrypted: boolean) {
     layout: DEFAULT_LAYOUT,
     clock: systemClock,
     ...(isEncrypted && {
-      encrypted: { id: randomUUID(), encryption: { version: 1, check: '0'.repeat(64) } },
+      encrypted: { id: randomUUID(), encryption: { check: '0'.repeat(64) } },
     }),
   });
   const keys = deriveSealKeys(MASTER, descriptor.id);

@@ -7,6 +7,7 @@ import { type CommandHost, type CommandView, runCommand } from '../command-host.
 import { addExamples } from '../options/examples.ts';
 import { createBandwidthOption } from '../options/global-options.ts';
 import { formatChangeTotals, formatConflict, printChanges } from '../output/change-lines.ts';
+import { formatNotKept } from '../output/not-kept-line.ts';
 import type { Output } from '../output/output.ts';
 import { formatQueryActual, formatQueryPlan } from '../output/query-plan-table.ts';
 import { formatTransfer } from '../output/transfer-line.ts';
@@ -107,6 +108,7 @@ function formatPushEnd(summary: PushSummary, elapsedMs: number): string[] {
       return [
         `Pushed ${changed}: ${at}.${merged}`,
         `Sent ${formatCount(uploadedObjects)} ${uploadedObjects === 1 ? 'object' : 'objects'}, ${sent}.`,
+        ...formatNotKept('in a commit', summary.notKept),
       ];
     }
   }

@@ -210,6 +210,8 @@ export interface PushSummary {
   readonly uploadedBytes: number;
   readonly beforeCompression?: true;
   readonly failed: number;
+  /** What a commit does not keep of these files; absent if there is nothing. */
+  readonly notKept?: { readonly hardLinks: number };
   readonly query: QueryExplanation;
   /** The requests of this run; in a dry run, those of planning. */
   readonly requests: RequestTotals;

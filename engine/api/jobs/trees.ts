@@ -130,6 +130,14 @@ export interface CheckTreesRequest extends TreePairRequest {
   readonly reportPath?: string;
 }
 
+export interface NotKeptTotals {
+  readonly emptyFolders?: number;
+  /** Files with several names: each name becomes a file of its own. */
+  readonly hardLinks?: number;
+  /** Files whose holes become zeros. */
+  readonly sparseFiles?: number;
+}
+
 /** What a copy or a sync did, or in a dry run would do. */
 export interface TransferSummary {
   readonly result: 'copied' | 'upToDate' | 'wouldCopy';
@@ -152,6 +160,8 @@ export interface TransferSummary {
   /** Skipped by a rule: newer at the destination, a link, or an unsafe name that was reported. */
   readonly skippedFiles: number;
   readonly failed: number;
+  /** What the destination does not keep of a local source; absent if there is nothing. */
+  readonly notKept?: NotKeptTotals;
   /** Content bytes on the wire, both ways. */
   readonly sentBytes: number;
   readonly receivedBytes: number;

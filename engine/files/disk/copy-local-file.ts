@@ -7,6 +7,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  ftruncateSync,
   lstatSync,
   openSync,
   read,
@@ -20,6 +21,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { checkAborted } from '../../base/abort.ts';
 import { ASYNC_WRITE_BYTES_MAX, writeFully } from '../../base/write-fully.ts';
+import { isSparse } from '../../model/is-sparse.ts';
 import { tokenOf } from '../read/file-source.ts';
 import {
   attemptRead,
@@ -34,6 +36,7 @@ import { FILE_MODE_BITS } from '../scan/local-place.ts';
 import { type PlaceOutcome, putInPlaceOrRemove } from '../write/put-in-place.ts';
 import type { WrittenStat } from '../write/tree-writer-types.ts';
 import { folderInTheWay, writeError } from '../write/write-error.ts';
+import { zeroRuns } from '../write/write-sparse.ts';
 import { type DiskRefusals, type FileAttributes, setAttributes } from './disk-refusals.ts';
 import { loadSetMtime, type SetMtime } from './set-mtime.ts';
 import { syncContent } from './sync-disk.ts';
@@ -132,8 +135,7 @@ async function copyBytes(source: OpenFile, copy: LocalCopy): Promise<number> {
   const { descriptor, stats } = source;
   const target = openSync(copy.temporary, 'wx', OWN_MODE);
   try {
-    if (stats.size > BLOCKING_BYTES_MAX || source.isUnsized)
-      return await copyBlocks(descriptor, target, copy);
+    if (stats.size > BLOCKING_BYTES_MAX || source.isUnsized) return await copyBlocks(source, target, copy);
     const bytes = Buffer.allocUnsafe(Number(stats.size) + 1);
     const length = attemptRead(copy.from, () => readSync(descriptor, bytes, 0, bytes.length, 0));
     writeFully(target, bytes.subarray(0, length), 0);
@@ -144,24 +146,37 @@ async function copyBytes(source: OpenFile, copy: LocalCopy): Promise<number> {
 }
 
 async function copyBlocks(
-  descriptor: number,
+  { descriptor, stats }: OpenFile,
   target: number,
   { from, onProgress, signal }: LocalCopy,
 ): Promise<number> {
+  const keepsHoles = isSparse({ sizeBytes: Number(stats.size), blocks: Number(stats.blocks) });
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
   for (let position = 0; ; ) {
     checkAborted(signal);
     const { bytesRead } = await readAt(descriptor, block, 0, BLOCK_BYTES, position).catch((cause) => {
       throw readError(from, cause);
     });
-    if (bytesRead === 0) return position;
-    for (let done = 0; done < bytesRead; ) {
-      const length = Math.min(bytesRead - done, ASYNC_WRITE_BYTES_MAX);
-      const { bytesWritten } = await writeAt(target, block, done, length, position + done);
-      done += bytesWritten;
+    if (bytesRead === 0) {
+      if (keepsHoles) ftruncateSync(target, position);
+      return position;
     }
+    let written = 0;
+    for (const [start, end] of keepsHoles ? zeroRuns(block.subarray(0, bytesRead), position) : []) {
+      await writeBlock(target, block.subarray(written, start), position + written);
+      written = end;
+    }
+    await writeBlock(target, block.subarray(written, bytesRead), position + written);
     position += bytesRead;
     onProgress?.(bytesRead);
+  }
+}
+
+async function writeBlock(target: number, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const length = Math.min(bytes.length - done, ASYNC_WRITE_BYTES_MAX);
+    const { bytesWritten } = await writeAt(target, bytes, done, length, position + done);
+    done += bytesWritten;
   }
 }
 

@@ -22,6 +22,12 @@ export interface LeftOut {
   readonly advice?: string;
 }
 
+/**
+ * Not every destination keeps it: a further name of a file (each name becomes a file), holes (zeros on a
+ * store), an empty folder.
+ */
+export type NotKept = 'hardLink' | 'holes' | 'emptyFolder';
+
 export interface LocalTreeOptions {
   readonly root: string;
   /** Whether to enter a folder; its path ends in `/`. */
@@ -38,6 +44,8 @@ export interface LocalTreeOptions {
   readonly batchSize?: number;
   readonly signal: AbortSignal;
   readonly onProblem: (problem: LeftOut) => void;
+  /** Gets what no place keeps, of the items that are included. */
+  readonly onNotKept?: ((loss: NotKept) => void) | undefined;
   /** Gets each folder passed that has a `.dray`, '' or ending in `/`. */
   readonly onWorkspace?: ((folder: string) => void) | undefined;
 }
@@ -88,11 +96,16 @@ function takeEntry(
     takeSpecial(entry, options, items);
     return;
   }
-  if (kind === 'folder') return;
+  if (kind === 'folder') {
+    if (options.onNotKept && includes?.(folderItem(entry)) !== false) options.onNotKept('emptyFolder');
+    return;
+  }
   const plain = itemOf(kind === 'link' && order ? path + LINK_SUFFIX : path, entry, nowMs);
   const mode = special ? entry.mode : entry.mode & FILE_MODE_BITS;
   const item = kind === 'file' && (special || folders) ? { ...plain, ...knownMode(mode) } : plain;
   if (includes && !includes(item)) return;
+  if (entry.hasOtherNames) options.onNotKept?.('hardLink');
+  if (entry.isSparse) options.onNotKept?.('holes');
   if (kind === 'file') {
     if (order && path.endsWith(LINK_SUFFIX)) reportLinkName(path, onProblem);
     else items.push(item);

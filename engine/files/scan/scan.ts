@@ -6,9 +6,11 @@
  * ended in `/`, so a subfolder waits for the siblings that sort between (`a`, `a-b`, `a.txt`, then the
  * content of `a/`).
  */
+
 import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
 import { IGNORE_FILE_NAME } from '../../model/ignore-file-name.ts';
+import { isSparse } from '../../model/is-sparse.ts';
 import { isReservedName } from '../../model/safe-path.ts';
 import { modeBits } from '../../model/special-modes.ts';
 import { isUnfinishedBeside, isUnfinishedName, TEMPORARY_FOLDER_NAME } from '../../model/unfinished-name.ts';
@@ -62,6 +64,10 @@ export interface ScannedEntry {
   readonly executable: boolean;
   /** Permission bits, as `chmod` takes them. */
   readonly mode: number;
+  /** A file that has further names (hard links). */
+  readonly hasOtherNames?: true;
+  /** A file with holes worth keeping. */
+  readonly isSparse?: true;
   /** The folder is not empty. */
   readonly holds?: true;
 }
@@ -243,7 +249,7 @@ function takeName(walk: Walk, folder: Folder, name: string): void {
     });
     return;
   }
-  if (type === FILE_TYPE) walk.entries.push(entryOf(path, 'file', stats));
+  if (type === FILE_TYPE) walk.entries.push(withFileFacts(entryOf(path, 'file', stats), stats));
   else if (type === FOLDER_TYPE) folder.waiting.push({ name, stats });
   else if (type === LINK_TYPE) walk.entries.push(entryOf(path, 'link', stats));
   else {
@@ -253,6 +259,18 @@ function takeName(walk: Walk, folder: Folder, name: string): void {
       message: `${path} is a socket, pipe or device, which cannot be stored.`,
     });
   }
+}
+
+/** Most files have neither, and then the same form as before. */
+function withFileFacts(entry: ScannedEntry, stats: Stats): ScannedEntry {
+  const hasOtherNames = stats.nlink > 1;
+  const hasHoles = isSparse({ sizeBytes: stats.size, blocks: stats.blocks });
+  if (!hasOtherNames && !hasHoles) return entry;
+  return {
+    ...entry,
+    ...(hasOtherNames ? { hasOtherNames } : {}),
+    ...(hasHoles ? { isSparse: hasHoles } : {}),
+  };
 }
 
 function entryOf(path: string, kind: ScannedEntry['kind'], stats: Stats): ScannedEntry {

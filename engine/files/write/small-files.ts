@@ -10,11 +10,13 @@ import type { NamelessFiles } from './nameless-file.ts';
 import { type PlaceOutcome, putInPlaceOrRemove, writtenStat } from './put-in-place.ts';
 import type { PackedFile } from './tree-writer-types.ts';
 import { contentDiffers, damagedFile, writeError } from './write-error.ts';
+import { writeSparse } from './write-sparse.ts';
 import type { WriteThread } from './writer-thread.ts';
 
 export type FileOutcome = PlaceOutcome | { readonly error: ErrorRecord };
 
 const OWN_MODE = 0o600;
+const SPARSE_BYTES_MIN = 1024 * 1024;
 const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 /** @param bytes The received bytes; this function compares them with the item's blob, if it has one. */
@@ -46,7 +48,7 @@ function writeNameless(
   const { mode } = item;
   const fd = nameless.open(absolute.slice(0, absolute.lastIndexOf('/')), mode ?? modeOf(item));
   try {
-    writeFully(fd, content, 0);
+    writeContent(thread, fd, content);
     // Usually the file has its mode from its creation.
     const isModeSet = mode === undefined || (mode & (thread.umask | ~0o777)) === 0;
     setAttributes(fd, isModeSet ? { mtimeNs: item.mtimeNs } : item, thread);
@@ -58,6 +60,12 @@ function writeNameless(
   } finally {
     closeSync(fd);
   }
+}
+
+/** Holes that are worth keeping are larger than the smallest of these files. */
+function writeContent({ punchHole }: WriteThread, fd: number, content: Uint8Array): void {
+  if (content.length < SPARSE_BYTES_MIN) writeFully(fd, content, 0);
+  else writeSparse({ fd, punch: punchHole }, content, 0);
 }
 
 /** A folder's default ACL may have removed some bits when the file was created. */
@@ -81,7 +89,7 @@ function writeNamed(thread: WriteThread, item: PackedFile, content: Uint8Array):
   const fd = openSync(temporary, CREATE_NEW, item.mode === undefined ? modeOf(item) : OWN_MODE);
   try {
     try {
-      writeFully(fd, content, 0);
+      writeContent(thread, fd, content);
       setAttributes(fd, item, thread);
     } finally {
       closeSync(fd);

@@ -5,7 +5,6 @@
 
 import { createHash, hash as hashOnce } from 'node:crypto';
 import { readSync } from 'node:fs';
-import { writeFully } from '../../base/write-fully.ts';
 import { decompressBlob } from '../../compression/zstd-blob.ts';
 import { openBytes, openPieces } from '../../sealing/sealed-content.ts';
 import { setAttributes } from '../disk/disk-refusals.ts';
@@ -13,6 +12,7 @@ import { type PlaceOutcome, putInPlace } from './put-in-place.ts';
 import { type FileOutcome, writeSmallFile } from './small-files.ts';
 import type { ExpectedPiece, PackedFile, SealedPiece } from './tree-writer-types.ts';
 import { contentDiffers, writeError } from './write-error.ts';
+import { writeSparse } from './write-sparse.ts';
 import { checkStopped, type WriteThread } from './writer-thread.ts';
 
 export type WriteTask =
@@ -107,7 +107,7 @@ function runTask(thread: WriteThread, task: WriteTask): TaskResults[WriteTask['k
     case 'files':
       return writeFiles(thread, task);
     case 'piece':
-      return writePiece(task);
+      return writePiece(thread, task);
     case 'append':
       return appendToStream(thread, task);
     case 'digest':
@@ -133,28 +133,33 @@ function writeFiles(thread: WriteThread, { bytes, bytesStart, items }: FilesTask
   });
 }
 
-function writePiece(task: PieceTask): null {
+function writePiece(thread: WriteThread, task: PieceTask): null {
   const { bytes, expected, path } = task;
-  if (!expected) return writeAt(task);
+  if (!expected) return writeAt(thread, task);
   const { contentBytes, hash, sealed } = expected;
-  if (sealed) return writeSealedPiece(task, expected, sealed);
+  if (sealed) return writeSealedPiece(thread, task, { expected, sealed });
   const content = contentBytes === undefined ? bytes : decompressBlob(bytes, contentBytes);
   if (!content || hashOnce('sha256', content, 'hex') !== hash) throw contentDiffers(path, hash);
-  return writeAt({ ...task, bytes: content });
+  return writeAt(thread, { ...task, bytes: content });
 }
 
 /** Opened, hashed and written piece by piece, each still in the processor's cache. */
-function writeSealedPiece(task: PieceTask, expected: ExpectedPiece, { object }: SealedPiece): null {
+function writeSealedPiece(
+  thread: WriteThread,
+  task: PieceTask,
+  { expected, sealed }: { readonly expected: ExpectedPiece; readonly sealed: SealedPiece },
+): null {
+  const { object } = sealed;
   const { bytes, offset, path } = task;
   const { contentBytes, hash } = expected;
   if (contentBytes !== undefined) {
     const opened = openBytes(object, bytes, bytes).content;
-    return writePiece({ ...task, bytes: opened, expected: { hash, contentBytes } });
+    return writePiece(thread, { ...task, bytes: opened, expected: { hash, contentBytes } });
   }
   const sum = createHash('sha256');
   openPieces(object, bytes, (piece, at) => {
     sum.update(piece);
-    writeAt({ ...task, bytes: piece, offset: offset + at });
+    writeAt(thread, { ...task, bytes: piece, offset: offset + at });
   });
   if (sum.digest('hex') !== hash) throw contentDiffers(path, hash);
   return null;
@@ -167,7 +172,7 @@ function appendToStream(thread: WriteThread, task: AppendTask): null {
     thread.streams.set(task.stream, hash);
   }
   hash.update(task.bytes);
-  return writeAt(task);
+  return writeAt(thread, task);
 }
 
 function endStream(thread: WriteThread, stream: number): string {
@@ -176,9 +181,9 @@ function endStream(thread: WriteThread, stream: number): string {
   return hash.digest('hex');
 }
 
-function writeAt(task: PieceTask | AppendTask): null {
+function writeAt({ punchHole }: WriteThread, task: PieceTask | AppendTask): null {
   try {
-    writeFully(task.fd, task.bytes, task.offset);
+    writeSparse({ fd: task.fd, punch: punchHole }, task.bytes, task.offset);
     return null;
   } catch (error) {
     throw writeError(error, task.path);

@@ -2,6 +2,7 @@
 import type { Hash } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
 import type { DiskRefusals } from '../disk/disk-refusals.ts';
+import { loadPunchHole, type PunchHole } from '../disk/punch-hole.ts';
 import { loadSetMtime, type SetMtime } from '../disk/set-mtime.ts';
 import { heldReach, plainReach, type TreeReach } from '../scan/tree-reach.ts';
 import { loadNamelessFiles, type NamelessFiles } from './nameless-file.ts';
@@ -14,6 +15,7 @@ export interface WriteThread {
   /** Shared by all threads: not 0 once the writer must stop. */
   readonly stop: Int32Array;
   readonly setMtime: SetMtime;
+  readonly punchHole: PunchHole;
   /** Shared by all threads. */
   readonly refusals: DiskRefusals | undefined;
   /** The bits that the kernel removes from the mode of a new file. */
@@ -34,8 +36,10 @@ export interface WriteThreadData extends Pick<WriteThread, 'refusals' | 'tempora
 export async function openWriteThread({ isWatchful, root, ...data }: WriteThreadData): Promise<WriteThread> {
   const reach = isWatchful ? heldReach(root) : plainReach(root);
   const setMtime = await loadSetMtime();
+  const punchHole = await loadPunchHole();
   const nameless = await loadNamelessFiles(`${data.temporaryPrefix}0`);
-  return { ...data, reach, setMtime, umask: process.umask(), nameless, streams: new Map(), nextName: 1 };
+  const umask = process.umask();
+  return { ...data, reach, setMtime, punchHole, umask, nameless, streams: new Map(), nextName: 1 };
 }
 
 /** Throws `aborted` once the writer must stop. Called before every file and block. */

@@ -135,6 +135,7 @@ interface PreparedPush extends PublishContext {
   readonly isUnchanged: boolean;
   /** Files that could not be scanned. */
   readonly failed: number;
+  readonly hardLinks: number;
 }
 
 /** Scans, and brings the base, the index and the existence query in line with the remote. */
@@ -171,7 +172,8 @@ async function preparePush(
   // The scan compared with the base rows it found, which may have been another remote's.
   const isUnchanged = scanned.differing === 0 && wasSettled && settings.base === scannedAgainst;
   const publishing = { session, store, link, base, limit, branch: session.state.branch, restoration };
-  return { ...publishing, request, remote, query, isUnchanged, failed };
+  const { hardLinks } = scanned;
+  return { ...publishing, request, remote, query, isUnchanged, failed, hardLinks };
 }
 
 /**
@@ -269,7 +271,7 @@ function tipOf({ link }: PreparedPush): string | null {
 }
 
 function summary(
-  { branch, query, remote, session }: PreparedPush,
+  { branch, hardLinks, query, remote, session }: PreparedPush,
   { changes, commit, failed }: Outcome & { readonly commit: string | null },
 ): PushSummary {
   const explanation: QueryExplanation = query.explanation();
@@ -282,6 +284,7 @@ function summary(
     uploadedObjects: 0,
     uploadedBytes: 0,
     failed,
+    ...(hardLinks > 0 ? { notKept: { hardLinks } } : {}),
     query: explanation,
     requests: remote.meter.totals(),
   };

@@ -2,6 +2,7 @@
  * The state that one run of copy or sync shares: both sides, what is remembered, counted, and what has
  * failed.
  */
+
 import { type DrayError, type ErrorCode, toDrayError, toErrorRecord } from '../../api/error.ts';
 import type { ChangeKind } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
@@ -10,6 +11,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { LeasedMemory } from '../../base/leased-memory.ts';
 import type { TaskSet } from '../../base/task-set.ts';
 import type { DiskRefusals } from '../../files/disk/disk-refusals.ts';
+import type { NotKept } from '../../files/scan/local-tree.ts';
 import type { HeldParts } from '../../model/held-part.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
@@ -79,6 +81,8 @@ export interface TreeCounts {
   /** Objects whose time was requested, for a filter by age. */
   timesAsked: number;
   timesRemembered: number;
+  /** Of the source. */
+  readonly notKept: Record<NotKept, number>;
 }
 
 export function createTreeCounts(): TreeCounts {
@@ -102,6 +106,7 @@ export function createTreeCounts(): TreeCounts {
     decidedByHead: 0,
     timesAsked: 0,
     timesRemembered: 0,
+    notKept: { hardLink: 0, holes: 0, emptyFolder: 0 },
   };
 }
 

@@ -325,8 +325,22 @@ function summaryOf(run: TreeRun, pair: TreePair): TransferSummary {
     sentBytes,
     receivedBytes,
     requests: addTotals(pair.meters),
+    ...notKeptOf(counts),
     ...(run.stops.length > 0 ? { wouldStop: run.stops[0]! } : {}),
     ...(forecast ? { forecast: forecast.totals(deletedFiles) } : {}),
+  };
+}
+
+/** Absent unless there is something. */
+function notKeptOf({ notKept }: TreeCounts): Pick<TransferSummary, 'notKept'> {
+  const { emptyFolder, hardLink, holes } = notKept;
+  if (emptyFolder + hardLink + holes === 0) return {};
+  return {
+    notKept: {
+      ...(emptyFolder > 0 ? { emptyFolders: emptyFolder } : {}),
+      ...(hardLink > 0 ? { hardLinks: hardLink } : {}),
+      ...(holes > 0 ? { sparseFiles: holes } : {}),
+    },
   };
 }
 

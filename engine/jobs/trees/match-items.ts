@@ -1,6 +1,8 @@
 /** Pairs the items of the source with those of the same names at the destination, in the cheapest way. */
+
 import { DrayError } from '../../api/error.ts';
 import { LINK_SUFFIX, localPlaceKind, statLocal, statLocalFolder } from '../../files/scan/local-place.ts';
+import type { NotKept } from '../../files/scan/local-tree.ts';
 import { scanLocalTree } from '../../files/scan/local-tree.ts';
 import type { PairSide } from '../../index/object-times.ts';
 import { createTreeFilter, type TreeFilter, withoutBounds } from '../../model/tree-filter.ts';
@@ -121,6 +123,7 @@ function sourceItems(
       run.context.emit({ type: 'warning', warning: 'skippedSpecialFile', ...problem, path });
     },
     onFailed: (path: string, error: Parameters<typeof reportFailure>[2]) => reportFailure(run, path, error),
+    onNotKept: (loss: NotKept) => noteNotKept(run, loss),
     memory: timesMemory(run, 'source'),
     keepsFolderNames: isObjectStore(run.destination),
     ...(run.isSync ? { onPart: run.parts.add } : {}),
@@ -128,6 +131,12 @@ function sourceItems(
   const items = itemsOf(source, options);
   const isSpilled = isSorted && source.kind === 'remote' && !filter.paths;
   return isSpilled ? sortedItems(items, run.knowledge.index.sorter()) : items;
+}
+
+/** A folder keeps holes, as far as it can. */
+function noteNotKept({ counts, destination }: TreeRun, loss: NotKept): void {
+  if (loss === 'holes' && !isObjectStore(destination)) return;
+  counts.notKept[loss] += 1;
 }
 
 async function* withoutLook(

@@ -1,6 +1,8 @@
 /** The items of a source in order, through the filter. */
+
 import { DrayError } from '../../api/error.ts';
 import { statLocal } from '../../files/scan/local-place.ts';
+import type { NotKept } from '../../files/scan/local-tree.ts';
 import { type LeftOut, scanLocalTree } from '../../files/scan/local-tree.ts';
 import { plainReach } from '../../files/scan/tree-reach.ts';
 import type { SortedSpill } from '../../index/tree-spill.ts';
@@ -32,6 +34,8 @@ export interface ItemsOptions {
   /** The caller counts the item as skipped or failed. */
   readonly onSkipped: (path: string, problem: Pick<LeftOut, 'advice' | 'message'>) => void;
   readonly onFailed: (path: string, error: DrayError) => void;
+  /** Gets what the destination may not keep of this item. */
+  readonly onNotKept?: (loss: NotKept) => void;
   /** Gets the parts of datasets that lie at the source, in the course of the walk. */
   readonly onPart?: ((part: HeldPart) => void) | undefined;
 }
@@ -54,6 +58,7 @@ async function* localItems(side: LocalSide, options: ItemsOptions): AsyncGenerat
     ...(side.folders ? { folders: true } : {}),
     nowMs,
     signal,
+    onNotKept: options.onNotKept,
     onProblem: ({ advice, message, path, problem }) => {
       if (problem === 'unreadable' || problem === 'notUtf8' || problem === 'linkName')
         onFailed(

@@ -22,6 +22,8 @@ import { scopeOf } from '../session/workspace-scope.ts';
 export interface Refreshed {
   readonly files: number;
   readonly bytes: number;
+  /** Files with further names, each of which is a file of its own in a commit. */
+  readonly hardLinks: number;
   /** Rows that may differ from the base; 0 when there are no changes. */
   readonly differing: number;
   /** Paths that could not be scanned; their old state is kept. `reportProblems` reports them. */
@@ -52,8 +54,8 @@ export async function refreshIndex(session: Session): Promise<Refreshed> {
   }
   merge.finish();
   reportScan(session, merge);
-  const { bytes, differing, files, outside, problems } = merge;
-  return { files, bytes, differing, problems, outside };
+  const { bytes, differing, files, hardLinks, outside, problems } = merge;
+  return { files, bytes, hardLinks, differing, problems, outside };
 }
 
 /** Names files outside of the workspace's scope, which a push leaves out. */
@@ -115,6 +117,7 @@ function reportScan(session: Session, merge: ScanMerge): void {
 class ScanMerge {
   files = 0;
   bytes = 0;
+  hardLinks = 0;
   differing = 0;
   readonly problems: ScanProblem[] = [];
   readonly outside = { count: 0, paths: [] as string[] };
@@ -145,6 +148,7 @@ class ScanMerge {
       if (entry.kind === 'file') {
         this.files += 1;
         this.bytes += entry.sizeBytes;
+        if (entry.hasOtherNames) this.hardLinks += 1;
       }
       let row = this.#peek();
       while (row && comparePaths(row.path, entry.path) < 0) {

@@ -19,6 +19,7 @@ import {
 } from '../../options/tree-options.ts';
 import { printChanges } from '../../output/change-lines.ts';
 import { formatLookup } from '../../output/lookup-table.ts';
+import { formatNotKept } from '../../output/not-kept-line.ts';
 import { formatTransfer } from '../../output/transfer-line.ts';
 import { withStreams } from '../../standard-streams.ts';
 
@@ -168,6 +169,7 @@ function formatTransferEnd(summary: TransferSummary, elapsedMs: number): string[
     case 'wouldCopy':
       return [
         `Would ${formatWork(summary, 'dry')}.${others} Nothing was changed.`,
+        ...formatNotKept('there', summary.notKept),
         ...(forecast && forecast.total + requests.total > 0
           ? [
               `It would take ${formatForecast(forecast)}; this dry run took ${formatPlural(requests.total, 'request')}.`,
@@ -178,6 +180,7 @@ function formatTransferEnd(summary: TransferSummary, elapsedMs: number): string[
       return [
         `${formatWork(summary, 'done')}.${others}`,
         `Moved ${formatTransfer({ bytes: copiedBytes, elapsedMs, requests })}${formatTravelled(summary)}.`,
+        ...formatNotKept('there', summary.notKept),
       ];
   }
 }

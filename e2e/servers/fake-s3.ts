@@ -103,12 +103,17 @@ async function answer(
   if (fault && 'document' in fault) return void response.end(fault.document);
   if (fault && 'replacedBy' in fault) fake.objects.set(key, Buffer.from(fault.replacedBy));
   if (key === '' && method === 'POST') {
+    let deleted = '';
     for (const [, gone = ''] of Buffer.from(body)
       .toString()
       .matchAll(/<Key>(.*?)<\/Key>/g))
-      fake.objects.delete(gone);
+      if (fault && 'lost' in fault) deleted = '';
+      else {
+        fake.objects.delete(gone);
+        deleted += `<Deleted><Key>${gone}</Key></Deleted>`;
+      }
     response.writeHead(200, { 'content-type': 'application/xml' });
-    response.end('<?xml version="1.0"?><DeleteResult></DeleteResult>');
+    response.end(`<?xml version="1.0"?><DeleteResult>${deleted}</DeleteResult>`);
     return;
   }
   if (key === '') return list(fake, asked, response);

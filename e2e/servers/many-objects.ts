@@ -43,8 +43,12 @@ export async function startManyObjects(count: number): Promise<ManyObjects> {
       requests.deletes += 1;
       let body = '';
       for await (const piece of request) body += piece;
-      for (const [, key = ''] of body.matchAll(/<Key>(.*?)<\/Key>/g)) deleted.add(key.slice(PREFIX.length));
-      response.end('<?xml version="1.0"?><DeleteResult></DeleteResult>');
+      let removed = '';
+      for (const [, key = ''] of body.matchAll(/<Key>(.*?)<\/Key>/g)) {
+        deleted.add(key.slice(PREFIX.length));
+        removed += `<Deleted><Key>${key}</Key></Deleted>`;
+      }
+      response.end(`<?xml version="1.0"?><DeleteResult>${removed}</DeleteResult>`);
     } else if (method === 'GET' && query.has('list-type')) {
       requests.lists += 1;
       await many.gate();

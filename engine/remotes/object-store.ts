@@ -69,7 +69,7 @@ export interface ObjectStore {
 
   /**
    * Removes objects; absent ones are not an error. One request for up to 1,000 keys if the store has bulk
-   * delete. `ifMatch` needs a single key.
+   * delete; one more for each key that its answer does not mention. `ifMatch` needs a single key.
    */
   delete(keys: readonly RemoteKey[], options?: DeleteOptions): Promise<void>;
 
@@ -265,6 +265,9 @@ export interface ObjectDescription {
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
+
+/** The reason of an error about objects that a store was asked to remove, and still has. */
+export const STILL_THERE = 'stillThere';
 
 export interface DeleteOptions extends CallOptions {
   /**

@@ -11,7 +11,7 @@ import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import { listTreeItems, UnorderedListing } from '../../query/trees/object-pages.ts';
 import { readTimes } from '../../query/trees/read-times.ts';
-import { nothingThere, openSingle, parseNamedPlace } from '../places/open-side.ts';
+import { nothingThere, openObjectFirst, openSingle, parseNamedPlace } from '../places/open-side.ts';
 import { openPlace, type RemotePlace } from '../places/places.ts';
 import { isEmptyFolder } from '../places/source-presence.ts';
 import { createProgress, type Progress } from '../session/progress.ts';
@@ -45,7 +45,8 @@ async function usageOfStore(
   place: RemotePlace,
   { depth, filter }: Counting,
 ): Promise<UsageSummary> {
-  await using remote = await openPlace(context, place, { at: 'place' });
+  const object = await openObjectFirst(context, place);
+  await using remote = object?.remote ?? (await openPlace(context, place, { at: 'place' }));
   const { limit, meter, store } = remote;
   const traffic = createTraffic([meter], [limit]);
   const progress = createProgress({ context, clock: systemClock }, { phase: 'scan', traffic });
@@ -58,6 +59,10 @@ async function usageOfStore(
   const take = (item: TreeItem) => {
     if (filter.includes(item) && !isFolderMarker(item)) counter.add(item);
   };
+  if (object) {
+    take(headItemOf(object.key, object.info));
+    return { place: place.text, ...counter.end(), failed: counts.failed, requests: addTotals([meter]) };
+  }
   try {
     let isEmpty = true;
     for await (const page of listTreeItems({ store, limit, signal, isUnordered: depth === 0 })) {

@@ -11,7 +11,7 @@ import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import { listedItem, listTreeItems } from '../../query/trees/object-pages.ts';
 import { readTimes, type TimesOptions } from '../../query/trees/read-times.ts';
-import { nothingThere, openSingle, parseNamedPlace } from '../places/open-side.ts';
+import { nothingThere, openObjectFirst, openSingle, parseNamedPlace } from '../places/open-side.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../places/places.ts';
 import { isEmptyFolder } from '../places/source-presence.ts';
 import { emitEach } from '../session/emit-each.ts';
@@ -66,6 +66,12 @@ async function listStore(
   { recursive, withTimes = false }: ListPlaceRequest,
   lister: Lister,
 ): Promise<ListPlaceSummary> {
+  const object = await openObjectFirst(context, place);
+  if (object) {
+    await using parent = object.remote;
+    lister.file(headItemOf(object.key, object.info));
+    return { place: place.text, ...lister.totals, failed: 0, requests: addTotals([parent.meter]) };
+  }
   await using remote = await openPlace(context, place, { at: 'place' });
   const { limit, meter, store } = remote;
   const { signal } = context;

@@ -2,7 +2,7 @@
  * `dray rm URL`: removes an object, or with `recursive` everything below a prefix. The first object is
  * removed when all are listed: the listing shows whether a repository is among them.
  */
-import { DrayError, type ErrorCode, toErrorRecord } from '../../api/error.ts';
+import { advised, DrayError, type ErrorCode, toErrorRecord } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { RemovePlaceRequest, RemovePlaceSummary } from '../../api/jobs/trees.ts';
 import { Budget } from '../../base/budget.ts';
@@ -24,13 +24,14 @@ import {
   repositoryName,
   repositoryRefusal,
 } from '../places/repository-guard.ts';
-import { isEmptyFolder } from '../places/source-presence.ts';
+import { holdsSomething, isEmptyFolder } from '../places/source-presence.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
 import { createProgress } from '../session/progress.ts';
 import { readOnlyErrorOf } from '../session/read-only-peer.ts';
 import { addTotals, createTraffic } from '../session/traffic.ts';
 import { userCacheFolder } from '../session/user-remotes.ts';
 import { isFileError, stopRun } from '../trees/copy-run.ts';
+import { removeEach } from '../trees/remove-each.ts';
 import { gatherItems } from './gathered-items.ts';
 
 export async function removePlace(
@@ -49,6 +50,7 @@ export async function removePlace(
     const guard = createRemovalGuard(context, place, request);
     await guard.refuseAbove(false);
     await removal.remove([headItemOf(single.key, single.info)]);
+    if (request.recursive) await warnOfFolder(context, place, guard.meters);
     return await summaryOf(context, place, { remote, request, guard, totals: removal.totals });
   }
   if (!request.recursive) {
@@ -67,6 +69,16 @@ export async function removePlace(
   if (isEmpty && place.url.prefix !== '' && !(await isEmptyFolder(remote, context.signal)))
     throw nothingThere(place.text);
   return await summaryOf(context, place, { remote, request, guard, totals: removal.totals });
+}
+
+/** A bucket can hold an object and a folder of one name; without a slash the object is meant. */
+async function warnOfFolder(context: JobContext, place: RemotePlace, meters: Meter[]): Promise<void> {
+  await using remote = await openPlace(context, place, { at: 'place' });
+  meters.push(remote.meter);
+  if (remote.store.files || !(await holdsSomething(remote, context.signal))) return;
+  const message = `${place.text} is an object, and there are objects below ${place.text}/ too, which stay.`;
+  const told = advised(message, 'To remove those, write the place with a slash at its end.');
+  context.emit({ type: 'warning', warning: 'alsoFolder', ...told });
 }
 
 /** A dry run asks a peer whether it would refuse. */
@@ -176,17 +188,6 @@ function createRemoval(
   const removeKeys = (keys: readonly string[]) =>
     limit.run(() => store.delete(keys, { signal }), { bytes: 0, signal });
 
-  /** Removes one by one, to find out which of several could not be removed. */
-  const removeEach = async (items: readonly TreeItem[]) => {
-    for (const item of items) {
-      try {
-        await removeKeys([item.path]);
-        done(item);
-      } catch (error) {
-        fail(item.path, error);
-      }
-    }
-  };
   const remove = async (listed: readonly TreeItem[]) => {
     const timed = await readTimes(listed, { filter: chosen, store, limit, signal, onFailed: fail });
     const items = timed.filter((item) => chosen.includes(item));
@@ -195,8 +196,10 @@ function createRemoval(
     try {
       await removeKeys(items.map(({ path }) => path));
     } catch (error) {
-      if (isItemError(error)) return removeEach(items);
-      throw error;
+      if (!isItemError(error)) throw error;
+      const byKey = new Map(items.map((item) => [item.path, item]));
+      const onRemoved = (key: string) => done(byKey.get(key)!);
+      return removeEach([...byKey.keys()], error, { store, limit, signal, onRemoved, onFailed: fail });
     }
     items.forEach(done);
   };

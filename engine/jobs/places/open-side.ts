@@ -44,6 +44,17 @@ export async function openSingle(context: JobContext, place: RemotePlace): Promi
   return undefined;
 }
 
+/**
+ * For commands on a folder or an object: a bucket can hold both under one name, and without a slash at its
+ * end the object is meant, as in a copy. One request. Undefined for places that cannot hold both.
+ */
+export async function openObjectFirst(
+  context: JobContext,
+  place: RemotePlace,
+): Promise<SingleObject | undefined> {
+  return place.url.kind === 's3' ? openSingle(context, place) : undefined;
+}
+
 export function nothingThere(text: string): DrayError {
   return new DrayError('notFound', `There is nothing at ${text}.`, { data: { place: text } });
 }

@@ -21,6 +21,7 @@ import { hidesWhatStays, refuseChange } from './delete/refuse-change.ts';
 import type { TreeFolders } from './folders/folder-attributes.ts';
 import type { WalkedFolder } from './folders/open-folders.ts';
 import type { Moved, Mover, Pair } from './move/mover.ts';
+import type { BelowFiles } from './names/below-files.ts';
 import type { NameClashes } from './names/name-clashes.ts';
 import { itemState } from './pair-memory.ts';
 
@@ -44,6 +45,7 @@ export interface TreeWork {
   /** Returns why an item may not be written at the destination, as an error of that item. */
   readonly refuse: (item: TreeItem) => DrayError | undefined;
   readonly clashes: NameClashes | undefined;
+  readonly belowFiles: BelowFiles | undefined;
 }
 
 export async function takeSteps(
@@ -158,7 +160,7 @@ function firstStep(
   source: TreeItem,
   destination: TreeItem | undefined,
 ): Step | undefined {
-  const refused = work.refuse(source) ?? work.clashes?.(source.path);
+  const refused = work.refuse(source) ?? work.clashes?.(source.path) ?? work.belowFiles?.(source.path);
   if (refused) {
     reportFailure(run, source.path, refused);
     return undefined;

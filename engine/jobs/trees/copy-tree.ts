@@ -45,6 +45,7 @@ import { createDeletes, protectedRepository } from './delete/deletions.ts';
 import { createTreeFolders } from './folders/folder-attributes.ts';
 import { matchTrees } from './match-items.ts';
 import { createMover, createTreeMemory, phaseOf } from './move/movers.ts';
+import { belowFilesOf } from './names/below-files.ts';
 import { clashesOf } from './names/name-clashes.ts';
 import { nameRefuser } from './names/refused-names.ts';
 import { openTreePair, type TreePair } from './open-pair.ts';
@@ -170,6 +171,7 @@ async function transferOnce(transfer: Transfer): Promise<PartOutcome> {
       folders,
       refuse,
       clashes,
+      belowFiles: belowFilesOf(run),
     };
     await settling(run.tasks, () =>
       takeSteps(run, work, matchTrees(run, { only: pair.only, lookup, isSorted: transfer.isSorted })),

@@ -6,6 +6,7 @@ import type { FileTouch } from '../../remotes/file-calls.ts';
 import type { ObjectInfo } from '../../remotes/object-store.ts';
 import { copyOntoItself } from '../../transfer/copy/copy-onto-itself.ts';
 import { isFileError, type TreeRun } from './copy-run.ts';
+import { removeEach } from './remove-each.ts';
 import type { RemoteSide, TreeSide } from './sides.ts';
 
 type StoreRun = TreeRun<TreeSide, RemoteSide>;
@@ -23,12 +24,13 @@ export async function removeObjects(
     await limit.run(() => store.delete(paths.map(pathOf), { signal }), { bytes: 0, signal });
   } catch (error) {
     if (!(error instanceof DrayError) || error.retry !== 'no' || !isFileError(error)) throw error;
-    // Remove one by one, to find out which ones failed.
-    for (const path of paths) {
-      await limit
-        .run(() => store.delete([pathOf(path)], { signal }), { bytes: 0, signal })
-        .catch((refused: unknown) => onFailed(path, refused));
-    }
+    const pathsOf = new Map(paths.map((path) => [pathOf(path), path]));
+    await removeEach([...pathsOf.keys()], error, {
+      store,
+      limit,
+      signal,
+      onFailed: (key, refused) => onFailed(pathsOf.get(key) ?? key, refused),
+    });
   }
 }
 

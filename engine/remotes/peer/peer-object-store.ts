@@ -3,6 +3,7 @@
  * the network. For repositories.
  */
 import { DrayError } from '../../api/error.ts';
+import { comparePaths } from '../../model/entry.ts';
 import { PEER_HEADER, PEER_LIMITS } from '../../peer-protocol/messages.ts';
 import {
   OBJECT_ANSWERS,
@@ -11,10 +12,13 @@ import {
   objectJson,
 } from '../../peer-protocol/objects.ts';
 import { checkReadSize } from '../byte-range.ts';
+import { advance, checkListed, positionFrom } from '../listing-advance.ts';
 import type {
   CallOptions,
   CopySource,
   GetOptions,
+  ListPage,
+  ListRequest,
   MultipartStore,
   ObjectRead,
   ObjectStore,
@@ -91,7 +95,13 @@ export function createPeerObjectStore(client: PeerClient, at: string): ObjectSto
     },
     put: parts.put,
     putStream: (key, body, options = {}) => putStreamInParts(parts, key, body, options),
-    list: async (request, options) => plain(await ask('list', request, options)),
+    list: async (request, options) => {
+      const position = positionFrom(request.continuation);
+      const asked = { ...request, ...(position.token === undefined ? {} : { continuation: position.token }) };
+      const page: ListPage = plain(await ask('list', asked, options));
+      checkPage(request, page);
+      return advance(page, position);
+    },
     async delete(keys, { ifMatch, signal } = {}) {
       for (let from = 0; from < keys.length; from += 1_000)
         await ask('delete', { keys: keys.slice(from, from + 1_000), ifMatch }, signal ? { signal } : {});
@@ -101,6 +111,21 @@ export function createPeerObjectStore(client: PeerClient, at: string): ObjectSto
     multipart,
     close: () => client.close(),
   };
+}
+
+/** A peer lists in byte order. @throws `remoteFailed` for keys that were not asked for */
+function checkPage({ continuation, prefix, startAfter }: ListRequest, { folders, objects }: ListPage): void {
+  let last = continuation === undefined ? startAfter : undefined;
+  const isAfter = (key: string) => {
+    const isLater = last === undefined || comparePaths(key, last) > 0;
+    last = key;
+    return isLater;
+  };
+  checkListed(
+    objects.map(({ key }) => key),
+    (key) => key.startsWith(prefix) && isAfter(key),
+  );
+  checkListed(folders, (folder) => folder.startsWith(prefix));
 }
 
 async function readWhole(key: string, read: ObjectRead, options: ReadOptions): Promise<Uint8Array> {

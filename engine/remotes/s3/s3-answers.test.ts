@@ -367,8 +367,9 @@ describe('An S3 store', () => {
   });
 
   it('removes keys that XML cannot hold by requests of their own', async () => {
+    const removed = ['p/a', 'p/c&#10;'].map((key) => `<Deleted><Key>${key}</Key></Deleted>`).join('');
     script = (response, line) => {
-      if (line.startsWith('POST')) response.writeHead(200).end('<DeleteResult></DeleteResult>');
+      if (line.startsWith('POST')) response.writeHead(200).end(`<DeleteResult>${removed}</DeleteResult>`);
       else response.writeHead(204).end();
     };
     await store.delete(['a', 'b\u0001', 'c\n']);

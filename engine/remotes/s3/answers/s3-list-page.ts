@@ -2,11 +2,12 @@
  * Reads a page of ListObjectsV2 in one pass: a walk over a million keys reads a thousand pages. Elements may
  * come in any order, and unknown ones are skipped. It refuses whatever would make a page look shorter than it
  * is, because a sync takes an unlisted key for deleted: another document, one that was cut short, an element
- * without an end, or a truncated page without a continuation.
+ * without an end, a truncated page without a continuation, or a count of other keys than it shows. A token
+ * means more, whatever else the page says.
  */
 import { setImmediate } from 'node:timers/promises';
-import { DrayError } from '../../../api/error.ts';
 import { checkAborted } from '../../../base/abort.ts';
+import { incompleteListing } from '../../listing-advance.ts';
 import type { ListedObject } from '../../object-store.ts';
 import { elementsOf, isSpace, keyDecoderOf, rootOf, textOf, timeOf, unescapeXml, unquote } from './s3-xml.ts';
 
@@ -62,7 +63,7 @@ export function* parseInSlices(xml: string): Generator<void, RawListPage> {
     objects,
     folders,
     continuation: continuationOf({
-      isTruncated: textOf(others, 'IsTruncated') === 'true',
+      isTruncated: textOf(others, 'IsTruncated')?.trim() === 'true',
       token: textOf(others, 'NextContinuationToken'),
     }),
   };
@@ -86,6 +87,15 @@ function isWholeList(xml: string): boolean {
   return xml.slice(end - ROOT.length - 2, end).toLowerCase() === `</${ROOT}`;
 }
 
+/** Ceph counts the keys without the folders. @throws DrayError `remoteFailed` for another count */
+export function checkCount(xml: string, page: Pick<RawListPage, 'folders' | 'objects'>): void {
+  const [objects, folders] = [page.objects.length, page.folders.length];
+  const said = textOf(xml, 'KeyCount');
+  const count = said && /^\s*\d{1,9}\s*$/.test(said) ? Number(said) : undefined;
+  if (count === undefined || count === objects + folders || count === objects) return;
+  throw incompleteListing(`it counts ${count} keys and shows ${objects + folders}`);
+}
+
 /**
  * Undefined on the last page. @throws DrayError `remoteFailed` for a truncated page without a token.
  */
@@ -93,15 +103,9 @@ function continuationOf(said: {
   readonly isTruncated: boolean;
   readonly token: string | undefined;
 }): string | undefined {
-  if (!said.isTruncated) return undefined;
   if (said.token) return said.token;
+  if (!said.isTruncated) return undefined;
   throw incompleteListing('it announces more keys without a continuation token');
-}
-
-export function incompleteListing(why: string): DrayError {
-  return new DrayError('remoteFailed', `The store did not list all that it holds: ${why}.`, {
-    retry: 'retry',
-  });
 }
 
 /** Texts that are still escaped. */

@@ -1,5 +1,6 @@
 /** The continuation of a listing of uploads: S3 names the last one of a page by its key and its id. */
 import { DrayError } from '../../../api/error.ts';
+import { incompleteListing } from '../../listing-advance.ts';
 import type { PendingUpload, UploadPage } from '../../object-store.ts';
 
 export interface UploadMarker {
@@ -19,7 +20,10 @@ export function uploadPageOf(
     readonly isWide?: boolean;
   },
 ): UploadPage {
-  if (!next.isTruncated || next.key === undefined) return { uploads };
+  if (next.key === undefined) {
+    if (next.isTruncated) throw incompleteListing('it announces more uploads and names no next page');
+    return { uploads };
+  }
   const isWide = next.isWide ?? false;
   const marker: UploadMarker = { key: next.key, uploadId: next.uploadId ?? '', isWide };
   return { uploads, continuation: Buffer.from(JSON.stringify(marker)).toString('base64url') };

@@ -4,8 +4,8 @@
  * in parts has the time at which its upload began. versitygw writes all deletions first.
  */
 import { comparePaths } from '../../../model/entry.ts';
+import { incompleteListing } from '../../listing-advance.ts';
 import type { ListedVersion } from '../../object-store.ts';
-import { incompleteListing } from './s3-list-page.ts';
 import { keyDecoderOf, placedElementsOf, textOf, timeOf, unquote } from './s3-xml.ts';
 
 export interface RawVersionsPage {
@@ -21,8 +21,13 @@ export function readVersionsPage(xml: string): RawVersionsPage {
   if (!xml.trimEnd().endsWith(END)) throw incompleteListing('its answer is not a complete list');
   const decodeKey = keyDecoderOf(xml);
   const textIn = (element: string, name: string) => textOf(element, name) ?? '';
+  const keyIn = (element: string) => {
+    const key = decodeKey(textIn(element, 'Key'));
+    if (key === '') throw incompleteListing('a version has no key');
+    return key;
+  };
   const describe = (element: string) => ({
-    key: decodeKey(textIn(element, 'Key')),
+    key: keyIn(element),
     versionId: textIn(element, 'VersionId') || 'null',
     isLatest: textIn(element, 'IsLatest') === 'true',
     modifiedMs: timeOf(textOf(element, 'LastModified')),
@@ -36,9 +41,11 @@ export function readVersionsPage(xml: string): RawVersionsPage {
     version: describe(text),
   }));
   const versions = inOrder(kept, deleted);
-  if (textOf(xml, 'IsTruncated') !== 'true') return { versions, next: undefined };
   const key = textOf(xml, 'NextKeyMarker');
-  if (key === undefined) throw incompleteListing('it names no next page');
+  const isTruncated = textOf(xml, 'IsTruncated')?.trim() === 'true';
+  // Some servers name the last version of the last page too: what follows is read once more, and is empty.
+  if (!isTruncated && (!key || versions.length === 0)) return { versions, next: undefined };
+  if (!key) throw incompleteListing('it names no next page');
   const versionId = textIn(xml, 'NextVersionIdMarker') || undefined;
   return { versions, next: { key: decodeKey(key), versionId } };
 }

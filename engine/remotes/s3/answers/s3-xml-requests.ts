@@ -13,10 +13,10 @@ export function completionXml(parts: readonly PartInfo[]): Uint8Array {
   );
 }
 
-/** The body of DeleteObjects: the answer names failures alone. @param keys In full. */
+/** The body of DeleteObjects: the answer names what was removed, and what was not. @param keys In full. */
 export function removalXml(keys: readonly string[]): Uint8Array {
   const objects = keys.map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`);
-  return encode(`<Delete xmlns="${NAMESPACE}">${objects.join('')}<Quiet>true</Quiet></Delete>`);
+  return encode(`<Delete xmlns="${NAMESPACE}">${objects.join('')}<Quiet>false</Quiet></Delete>`);
 }
 
 function partXml({ number, etag, sha256, crc32, crc64nvme }: PartInfo): string {

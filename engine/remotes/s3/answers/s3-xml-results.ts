@@ -23,17 +23,29 @@ export interface RemovalFailure {
   readonly message: string | undefined;
 }
 
-/** What DeleteObjects did not remove. */
-export function parseRemoval(xml: string): readonly RemovalFailure[] {
+export interface Removal {
+  /** In full, with the remote's prefix; of keys that were not there too. */
+  readonly removed: ReadonlySet<string>;
+  readonly failed: readonly RemovalFailure[];
+}
+
+/** The answer of DeleteObjects. A store may leave keys out. */
+export function parseRemoval(xml: string): Removal {
   const shown = (element: string, name: string) => {
     const text = textOf(element, name);
     return text === undefined ? undefined : excerpt(text);
   };
-  return [...elementsOf(xml, 'Error')].map((element) => ({
+  const failures = [...elementsOf(xml, 'Error')].map((element) => ({
     key: textOf(element, 'Key') ?? '',
     code: shown(element, 'Code'),
     message: shown(element, 'Message'),
   }));
+  const isAbsent = ({ code }: RemovalFailure) => code === 'NoSuchKey';
+  const removed = [...elementsOf(xml, 'Deleted')].map((element) => textOf(element, 'Key') ?? '');
+  return {
+    removed: new Set([...removed, ...failures.filter(isAbsent).map(({ key }) => key)]),
+    failed: failures.filter((failure) => !isAbsent(failure)),
+  };
 }
 
 function rawChecksums(xml: string): RawChecksums {

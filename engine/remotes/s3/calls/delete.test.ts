@@ -14,7 +14,11 @@ it('a bulk removal names any keys that XML can hold as they are', async () => {
     client: {
       exchange: async (request: { readonly body: Uint8Array }) => {
         body = new TextDecoder().decode(request.body);
-        const bytes = new TextEncoder().encode('<DeleteResult></DeleteResult>');
+        const removed = body
+          .replaceAll('<Object>', '<Deleted>')
+          .replaceAll('</Object>', '</Deleted>')
+          .replace(/^<Delete [^>]*>|<Quiet>.*$/g, '');
+        const bytes = new TextEncoder().encode(`<DeleteResult>${removed}</DeleteResult>`);
         return { status: 200, headers: {}, bytes };
       },
     },

@@ -4,12 +4,13 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { DrayError } from '../../../api/error.ts';
-import type { CallOptions, DeleteOptions } from '../../object-store.ts';
+import { type CallOptions, type DeleteOptions, STILL_THERE } from '../../object-store.ts';
 import { isAbsentKey, isStray, type S3Failure, translateFailure } from '../answers/s3-errors.ts';
 import { isWritableInXml, removalXml } from '../answers/s3-xml-requests.ts';
 import { parseRemoval, type RemovalFailure } from '../answers/s3-xml-results.ts';
 import { failedCall } from '../s3-connection.ts';
 import type { S3Place } from '../s3-options.ts';
+import { head } from './objects.ts';
 import { exchangeXml, requestFor, type S3Caller, xmlBody } from './s3-call.ts';
 
 /** S3's limit for one DeleteObjects. */
@@ -63,8 +64,33 @@ async function deletePage(caller: S3Caller, keys: readonly string[], options: Ca
     if (error.code !== 'unsupported') throw error;
     return deleteSingly(caller, keys, options);
   }
-  const failed = parseRemoval(xml).filter(({ code }) => code !== 'NoSuchKey');
+  const { failed, removed } = parseRemoval(xml);
   if (failed.length > 0) throw removalError(failed, keys.length, place);
+  const unknown = keys.filter((key) => !removed.has(place.keyPrefix + key));
+  if (unknown.length > 0) await confirmAbsent(caller, unknown, options);
+}
+
+/** Asks for the keys that the answer left out. @throws `remoteFailed` for those that are still there */
+async function confirmAbsent(caller: S3Caller, keys: readonly string[], options: CallOptions): Promise<void> {
+  const left: string[] = [];
+  await each(keys, async (key) => {
+    if (await head(caller, key, options)) left.push(key);
+  });
+  if (left.length === 0) return;
+  const [first = ''] = left;
+  const others = left.length > 1 ? ` and ${left.length - 1} others are` : ' is';
+  throw new DrayError(
+    'remoteFailed',
+    `${first}${others} still there, although the store was asked to remove them and named no error.`,
+    {
+      retry: 'no',
+      data: {
+        reason: STILL_THERE,
+        failedKeys: left.slice(0, KEYS_NAMED_IN_ERROR),
+        failedCount: left.length,
+      },
+    },
+  );
 }
 
 /**
@@ -89,10 +115,14 @@ function removalError(failed: readonly RemovalFailure[], keyCount: number, place
   );
 }
 
-async function deleteSingly(caller: S3Caller, keys: readonly string[], options: CallOptions): Promise<void> {
+function deleteSingly(caller: S3Caller, keys: readonly string[], options: CallOptions): Promise<void> {
+  return each(keys, (key) => deleteOne(caller, key, options));
+}
+
+async function each(keys: readonly string[], call: (key: string) => Promise<void>): Promise<void> {
   const limit = pLimit(SINGLES_IN_FLIGHT);
   try {
-    await Promise.all(keys.map((key) => limit(() => deleteOne(caller, key, options))));
+    await Promise.all(keys.map((key) => limit(() => call(key))));
   } finally {
     limit.clearQueue();
   }

@@ -1,4 +1,5 @@
 /** Uploads in progress. */
+import { incompleteListing } from '../../listing-advance.ts';
 import type { CallOptions, PendingUpload, UploadPage } from '../../object-store.ts';
 import { translateFailure } from '../answers/s3-errors.ts';
 import { decodeUploadMarker, type UploadMarker, uploadPageOf } from '../answers/s3-upload-page.ts';
@@ -24,10 +25,25 @@ export async function listUploads(
     isWide = true;
     page = await uploadsPage(caller, { prefix: '', marker }, options);
   }
+  const next = nextOf(page, marker);
   const uploads = page.uploads
     .filter(({ key }) => key.startsWith(wanted))
     .map((upload) => ({ ...upload, key: upload.key.slice(keyPrefix.length) }));
-  return uploadPageOf(uploads, { ...page, isWide });
+  return uploadPageOf(uploads, { ...next, isWide });
+}
+
+/**
+ * Some servers name the last upload of the last page too: what follows is read once more, and is empty.
+ * @throws `remoteFailed` when more is announced from where this page began
+ */
+function nextOf(
+  { isTruncated, key, uploadId, uploads }: RawUploadsPage,
+  marker: UploadMarker | undefined,
+): Pick<RawUploadsPage, 'isTruncated' | 'key' | 'uploadId'> {
+  const isSame = key !== undefined && key === marker?.key && (uploadId ?? '') === marker.uploadId;
+  if (isTruncated && isSame) throw incompleteListing('its next page begins where this one did');
+  const isLast = !isTruncated && (isSame || uploads.length === 0);
+  return { isTruncated, uploadId, key: isLast ? undefined : key };
 }
 
 /** Its keys are in full, with the remote's prefix. */
@@ -68,7 +84,7 @@ async function uploadsPage(
   return {
     uploads,
     isTruncated: IsTruncated ?? false,
-    key: NextKeyMarker === undefined ? undefined : decodeKey(NextKeyMarker),
+    key: NextKeyMarker ? decodeKey(NextKeyMarker) : undefined,
     uploadId: NextUploadIdMarker,
     isMinio: answer.isMinio,
   };

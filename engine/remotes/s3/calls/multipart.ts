@@ -26,7 +26,7 @@ import { partChecksumOf } from '../s3-values.ts';
 import { sourceSize } from './copy.ts';
 import { copySourceOf, fullPlaceOf } from './copy-source.ts';
 import { listUploads } from './list-uploads.ts';
-import { partInfoOf } from './object-parts.ts';
+import { nextMarker, partInfoOf } from './object-parts.ts';
 import { putStream } from './put-stream.ts';
 import {
   exchangeXml,
@@ -161,10 +161,10 @@ async function listParts(
         }),
       options,
     );
-    parts.push(...(page.Parts ?? []).map(partInfoOf));
-    const next = page.IsTruncated ? page.NextPartNumberMarker : undefined;
-    if (next === undefined || next === marker) break;
-    marker = next;
+    const found = (page.Parts ?? []).map(partInfoOf);
+    parts.push(...found);
+    marker = nextMarker(page, { marker, count: found.length });
+    if (marker === undefined) break;
   }
   return parts.sort((left, right) => left.number - right.number);
 }

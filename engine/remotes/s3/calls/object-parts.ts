@@ -1,6 +1,7 @@
 /** The parts of an object, as far as the store reports them. */
 import type { Part } from '@aws-sdk/client-s3';
 import { isNotAllowed } from '../../../api/error.ts';
+import { incompleteListing } from '../../listing-advance.ts';
 import type { CallOptions, ObjectParts, PartInfo } from '../../object-store.ts';
 import { isAbsentKey, translateFailure } from '../answers/s3-errors.ts';
 import { unquote } from '../answers/s3-xml.ts';
@@ -44,12 +45,28 @@ export async function partsOf(
       throw error;
     }
     const page = answer.output.ObjectParts;
-    parts.push(...(page?.Parts ?? []).map(partInfoOf));
-    const next = page?.IsTruncated ? page.NextPartNumberMarker : undefined;
-    if (next === undefined || next === marker) break;
-    marker = next;
+    const found = (page?.Parts ?? []).map(partInfoOf);
+    parts.push(...found);
+    marker = nextMarker(page ?? {}, { marker, count: found.length });
+    if (marker === undefined) break;
   }
   return objectPartsOf(info.etag, parts);
+}
+
+/**
+ * The last page names its last part too, so only what it says itself counts; where it does not say whether
+ * more follow, one more page is read.
+ * @throws `remoteFailed` when more parts are announced and cannot be read
+ */
+export function nextMarker(
+  page: { readonly IsTruncated?: boolean | undefined; readonly NextPartNumberMarker?: string | undefined },
+  { count, marker }: { readonly marker: string | undefined; readonly count: number },
+): string | undefined {
+  const next = page.NextPartNumberMarker;
+  if (page.IsTruncated === false || (page.IsTruncated === undefined && (!Number(next) || count === 0)))
+    return undefined;
+  if (next !== undefined && Number(next) > Number(marker ?? 0)) return next;
+  throw incompleteListing('it announces more parts and names no next one');
 }
 
 /** The etag is '' where the store does not report one. */

@@ -1,6 +1,7 @@
 /** The hot calls: HEAD, GET, PUT and LIST. */
 
 import type { HttpAnswer } from '../../http/http-message.ts';
+import { advance, checkListed, positionFrom } from '../../listing-advance.ts';
 import type {
   CallOptions,
   GetOptions,
@@ -24,7 +25,7 @@ import {
   tooLarge,
   unwrittenOr,
 } from '../answers/s3-errors.ts';
-import { incompleteListing, readListPage } from '../answers/s3-list-page.ts';
+import { checkCount, readListPage } from '../answers/s3-list-page.ts';
 import {
   answeredEtag,
   checksumHeaders,
@@ -127,6 +128,18 @@ export async function put(
 }
 
 export async function list(caller: S3Caller, request: ListRequest, options: CallOptions): Promise<ListPage> {
+  const position = positionFrom(request.continuation);
+  const { continuation: _, ...asked } = request;
+  const { token } = position;
+  const page = await listFrom(
+    caller,
+    token === undefined ? asked : { ...asked, continuation: token },
+    options,
+  );
+  return advance(page, position);
+}
+
+async function listFrom(caller: S3Caller, request: ListRequest, options: CallOptions): Promise<ListPage> {
   const { keyPrefix } = caller.connection.place;
   const { isMinio, page } = await listOnce(caller, request, options);
   const { continuation, prefix, startAfter } = request;
@@ -170,10 +183,22 @@ async function listOnce(
   const answer = await client.exchange(sent, LIST_PAGE_MAX_BYTES);
   if (answer.failure) throw failedCall(answer.failure, sent.call, connection);
   const xml = new TextDecoder().decode(answer.bytes);
-  const page = listPageOf(await readListPage(xml, options.signal), keyPrefix);
-  if (continuation !== undefined && page.continuation === continuation)
-    throw incompleteListing('its next page begins where this one did');
-  return { page, isMinio: isOfMinio(answer) };
+  const raw = await readListPage(xml, options.signal);
+  checkCount(xml, raw);
+  const isAsked = startsWith(keyPrefix + request.prefix);
+  checkListed(keysOf(raw.objects), isAsked);
+  checkListed(raw.folders, isAsked);
+  return { page: listPageOf(raw, keyPrefix), isMinio: isOfMinio(answer) };
+}
+
+function* keysOf(objects: readonly { readonly key: string }[]): Generator<string> {
+  for (const { key } of objects) yield key;
+}
+
+/** Some servers say that they encoded their keys, and did not: a plus then arrives as a space. */
+function startsWith(prefix: string): (key: string) => boolean {
+  const misread = prefix.replaceAll('+', ' ');
+  return (key) => key.startsWith(prefix) || key.startsWith(misread);
 }
 
 function getRequest(connection: S3Connection, key: string, options: GetOptions): S3Request {

@@ -10,6 +10,8 @@ export interface DiskFaults {
   /** Of `link`. */
   readonly links?: string;
   readonly symlinks?: string;
+  /** Longer names are refused by ENAMETOOLONG. */
+  readonly nameBytesMax?: number;
   /** `renameat2` with RENAME_NOREPLACE, which a disk without it refuses. */
   readonly renameNoReplace?: 'EINVAL';
   /** `mmap` of shared memory fails, as on 9p and FUSE disks with direct input and output. */

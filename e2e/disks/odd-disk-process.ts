@@ -74,7 +74,11 @@ function pathOf(node: bigint): string {
 }
 
 const at = (path: string): string => join(backing, path);
-const below = (node: bigint, name: string): string => join(pathOf(node), name);
+
+function below(node: bigint, name: string): string {
+  if (Buffer.byteLength(name) > (faults.nameBytesMax ?? 255)) throw new Refusal('ENAMETOOLONG');
+  return join(pathOf(node), name);
+}
 
 function nodeFor(path: string): bigint {
   const known = nodeOfPath.get(path);

@@ -32,6 +32,8 @@ import { type AllowsFolder, checkFileOwner, checkOwner } from './folder-owner.ts
 const FORMAT = 1;
 /** Of a state with a scope: a Dray that knows no scope would push the rest of the dataset as deleted. */
 const FORMAT_OF_SCOPE = 2;
+/** Of a state with entries that the file system cannot hold: an earlier Dray would push them as deleted. */
+const FORMAT_OF_UNHELD = 3;
 const BYTES = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 const HEX = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
@@ -72,7 +74,7 @@ const ARRIVAL = v.object({
 });
 
 const STATE = v.object({
-  format: v.picklist([FORMAT, FORMAT_OF_SCOPE]),
+  format: v.picklist([FORMAT, FORMAT_OF_SCOPE, FORMAT_OF_UNHELD]),
   branch: v.string(),
   /** By remote name: the commit that the workspace is based on. */
   bases: v.record(v.string(), COMMIT),
@@ -80,6 +82,8 @@ const STATE = v.object({
   follows: v.optional(v.record(v.string(), v.string())),
   /** By remote name: commits some of whose files may be here (jobs/session/arrivals.ts). */
   arriving: v.optional(v.record(v.string(), v.pipe(v.array(ARRIVAL), v.minLength(1)))),
+  /** By path: entries that this file system cannot hold (jobs/working-copy/unheld-entries.ts), and why. */
+  unheld: v.optional(v.record(v.string(), v.picklist(['link', 'name']))),
   /** Present until the workspace's clone has finished. `ref` is the requested ref. */
   cloning: v.optional(v.object({ ref: v.optional(v.string()) })),
   /** The part of the dataset that the workspace holds (model/scope.ts). Absent: all of it. */
@@ -267,7 +271,7 @@ export function readState(workspace: WorkspaceFolder): WorkspaceState {
 }
 
 export function writeState(workspace: WorkspaceFolder, state: WorkspaceState): void {
-  const format = state.scope === undefined ? FORMAT : FORMAT_OF_SCOPE;
+  const format = state.unheld ? FORMAT_OF_UNHELD : state.scope ? FORMAT_OF_SCOPE : FORMAT;
   replaceFile(join(workspace.root, DRAY_FOLDER, STATE_NAME), { ...state, format });
 }
 
@@ -295,7 +299,7 @@ function readJson<S extends v.GenericSchema>(
   }
   try {
     const value: unknown = JSON.parse(text);
-    checkFormat(path, value, name === STATE_NAME ? FORMAT_OF_SCOPE : FORMAT);
+    checkFormat(path, value, name === STATE_NAME ? FORMAT_OF_UNHELD : FORMAT);
     return v.parse(schema, value);
   } catch (cause) {
     if (cause instanceof DrayError) throw cause;

@@ -37,6 +37,7 @@ import { allowedBy } from '../session/user-remotes.ts';
 import { scopeOf } from '../session/workspace-scope.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
+import { createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
 import { checkFolder, findBegun, leaveNothing } from './clone-folder.ts';
 import { pullCommit } from './pull.ts';
 
@@ -156,6 +157,7 @@ async function fillFresh(
   onWriting();
   const totals = { files: entryCount(part.totals), bytes: part.totals.bytes };
   beginArrival(session, link.uuid, arrivalOf(session, target.commit, target.words, totals));
+  const leavingOut = createLeavingOut(session);
   const applied = await applyChanges({
     session,
     remote,
@@ -165,7 +167,9 @@ async function fillFresh(
     deletions: [],
     writes: part.entries,
     isFresh: true,
+    leavingOut,
   });
+  const left = leaveOut(session, leavingOut, applied.failed === 0);
   if (applied.failed > 0) endArrival(session, link);
   else saveBase(session, link.uuid, target.commit, target.tip ? 'branch' : 'other');
   return {
@@ -173,10 +177,14 @@ async function fillFresh(
     workspace: session.workspace.root,
     branch: target.branch,
     commit: applied.failed === 0 ? target.commit : null,
-    changes: { ...NO_CHANGES, added: entryCount(part.totals) - applied.failed, bytes: part.totals.bytes },
+    changes: {
+      ...NO_CHANGES,
+      added: entryCount(part.totals) - applied.failed - left,
+      bytes: part.totals.bytes,
+    },
     downloadedBytes: applied.bytes,
     decided: 0,
-    failed: applied.failed,
+    failed: applied.failed + left,
     requests: meter.totals(),
   };
 }

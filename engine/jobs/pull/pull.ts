@@ -22,8 +22,10 @@ import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
 import { forgetCutRuns, hasCutRuns, takeTorn } from '../working-copy/interrupted-writes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
+import { canHoldMore, createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
 import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
 import { emitChanges, toChange } from '../working-copy/working-changes.ts';
+import { bringHeld, NOTHING_HELD } from './bring-held.ts';
 
 export async function pull(context: JobContext, request: PullRequest): Promise<PullSummary> {
   using session = await openSession(context, 'pull');
@@ -104,8 +106,7 @@ async function bringCommit(
     failed: 0,
     requests: meter.totals(),
   };
-  const isBase = session.state.bases[session.remoteName] === target;
-  if (isBase && arrivalsOf(session).length === 0 && !hasCutRuns(session)) return summary;
+  if (isUpToDate(session, target)) return summary;
   const scanned = await refreshIndex(session);
   const problems = reportProblems(session, scanned.problems);
   if (!request.dryRun) sweepUnfinished(session, scanned.problems);
@@ -126,46 +127,59 @@ async function bringCommit(
     };
   }
   await checkNamesFit(session, store, commit);
-  const changes = await emitChanges(session, [plan.changes], { silent: true });
   const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
-  const left = { files: writes.length, bytes: bytesOf(writes) };
-  if (plan.changes.length > 0) beginArrival(session, link.uuid, arrivalOf(session, target, words, left));
-  const kept = plan.decided === 0 ? arrivedBefore(session, target, left) : NOTHING;
+  const toWrite = { files: writes.length, bytes: bytesOf(writes) };
+  if (plan.changes.length > 0) beginArrival(session, link.uuid, arrivalOf(session, target, words, toWrite));
+  const kept = plan.decided === 0 ? arrivedBefore(session, target, toWrite) : NOTHING;
+  const leavingOut = createLeavingOut(session);
   const applied = await applyChanges({
     session,
     remote,
     link,
     writing: { commit: target, words },
-    totals: { files: kept.files + left.files, bytes: kept.bytes + left.bytes },
+    totals: { files: kept.files + toWrite.files, bytes: kept.bytes + toWrite.bytes },
     kept,
     deletions: plan.changes.filter((change) => !change.after).map((change) => change.path),
     writes: [writes],
     givenUp: new Set([...plan.givenUp, ...torn]),
+    leavingOut,
     keeper: openKeeper(session, words, plan, torn),
   });
+  const isComplete = applied.failed === 0;
+  const left = leaveOut(session, leavingOut, isComplete);
   // When a file fails the base stays, and the next pull fetches the missing files.
-  if (applied.failed > 0) {
-    const planned = new Set(plan.changes.map(({ path }) => path));
-    endArrival(
-      session,
-      link,
-      theirs.filter(({ path }) => !planned.has(path)),
-    );
-  } else {
+  if (!isComplete) endArrival(session, link, notPlanned(theirs, plan));
+  else {
     acceptCommit(session, link, { hash: target, changes: theirs }, isOfBranch ? 'branch' : 'other');
     forgetCutRuns(session);
   }
+  const held = isComplete
+    ? await bringHeld({ session, remote, link, hash: target, commit, words })
+    : NOTHING_HELD;
+  const done = plan.changes.filter(({ path }) => leavingOut.found[path] === undefined);
+  const changes = await emitChanges(session, [done], { silent: true });
   return {
     ...summary,
     result: 'pulled',
-    commit: applied.failed === 0 ? target : (session.state.bases[session.remoteName] ?? null),
-    changes,
-    downloadedBytes: applied.bytes,
+    commit: isComplete ? target : (session.state.bases[session.remoteName] ?? null),
+    changes: { ...changes, added: changes.added + held.brought },
+    downloadedBytes: applied.bytes + held.bytes,
     decided: plan.decided,
     ...applied.keeping,
-    failed: problems + applied.failed,
+    failed: problems + applied.failed + left + held.failed,
     requests: meter.totals(),
   };
+}
+
+function isUpToDate(session: Session, target: CommitHash): boolean {
+  const isBase = session.state.bases[session.remoteName] === target;
+  return isBase && arrivalsOf(session).length === 0 && !hasCutRuns(session) && !canHoldMore(session);
+}
+
+/** What a pull did not have to write: the file here is the commit's, or was preferred to it. */
+function notPlanned(theirs: readonly Change[], plan: PullPlan): readonly Change[] {
+  const planned = new Set(plan.changes.map(({ path }) => path));
+  return theirs.filter(({ path }) => !planned.has(path));
 }
 
 const NOTHING = { files: 0, bytes: 0 };

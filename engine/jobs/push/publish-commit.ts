@@ -43,6 +43,7 @@ import {
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { refuseReplaced } from '../session/replaced-history.ts';
+import { scopeOf } from '../session/workspace-scope.ts';
 import { type StoredCommit, writeCommit } from '../versions/write-commit.ts';
 import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, isUnread, unreadAmong } from '../working-copy/hash-files.ts';
@@ -156,9 +157,9 @@ export function refusePartAlone(
   { base, branch, link, session }: Pick<PublishContext, 'base' | 'branch' | 'link' | 'session'>,
   tip: StoredRef | undefined,
 ): void {
-  const { remoteName, state } = session;
+  const { remoteName } = session;
   // Over what is arriving the commit is made on the branch's own, which has the rest.
-  if (!state.scope || base.hash || base.isMixed || (!tip && link.isEmpty)) return;
+  if (!scopeOf(session) || base.hash || base.isMixed || (!tip && link.isEmpty)) return;
   const what = 'This workspace holds a part of a dataset, and has nothing in common yet with';
   const data = { branch, reason: 'noBase' };
   if (tip)
@@ -194,7 +195,7 @@ async function refuseCollectedBase(context: PublishContext, tip: StoredRef | und
   // The index knows no content outside of the workspace's scope. A commit of the branch that is not forgotten
   // has all of it.
   const isPartUnknown =
-    session.state.scope !== undefined &&
+    scopeOf(session) !== undefined &&
     (!isBelowTip || (await isForgotten(store, base.hash, { signal: session.context.signal })));
   const isUnplaced = isPartUnknown || session.index.files.hasUnplacedBase(link.known.id);
   const isCondemned =

@@ -23,6 +23,7 @@ import { hashFiles, undecidedFiles } from '../working-copy/hash-files.ts';
 import { takeTorn } from '../working-copy/interrupted-writes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { refreshIndex, reportProblems } from '../working-copy/refresh-index.ts';
+import { createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
 import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
 import { addDone, type Only, requireCommonBase, type ScopeRun, withScope } from './scope-run.ts';
 import { findOvertaken, stillEntering, withEntering } from './unfinished-widening.ts';
@@ -112,6 +113,7 @@ async function bringIn(run: ScopeRun, widening: Widening, ofBase: BaseOfAll): Pr
   const { deletions, givenUp, writes } = await findWrites(session, widening, entered);
   await checkNamesFit(session, remote.store, commit);
   noteUnfinished(session, widening, hash);
+  const leavingOut = createLeavingOut(session);
   const { bytes, failed } = await applyChanges({
     session,
     remote,
@@ -124,9 +126,26 @@ async function bringIn(run: ScopeRun, widening: Widening, ofBase: BaseOfAll): Pr
     deletions,
     writes: [writes],
     givenUp,
+    leavingOut,
   });
-  addDone(run, { fetched: writes.length - failed, downloadedBytes: bytes, failed: problems + failed });
+  const left = leaveOut(session, leavingOut, failed === 0);
+  dropRows(session, Object.keys(leavingOut.found));
+  addDone(run, {
+    fetched: writes.length - failed - left,
+    downloadedBytes: bytes,
+    failed: problems + failed + left,
+  });
   return failed;
+}
+
+/** Of entries that are left out. */
+function dropRows({ index }: Session, paths: readonly string[]): void {
+  index.transaction(() => {
+    for (const path of paths) {
+      index.files.setBase(path, undefined);
+      index.files.setAbsent(path);
+    }
+  });
 }
 
 interface Writes {

@@ -3,6 +3,7 @@
  * is based on. They mirror the base commit, or while another commit arrives (`arrivals.ts`) they have what
  * has come of it. `.dray/state.json` is the truth; the rows are rebuilt when they may be of another commit.
  */
+import { createHash } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
 import { readChecked } from '../../base/read-checked.ts';
 import type { PendingScope } from '../../index/file-table.ts';
@@ -30,7 +31,14 @@ import { scopeOf } from './workspace-scope.ts';
  */
 export function baseMark({ state }: Pick<Session, 'state'>, uuid: string, commit?: CommitHash): string {
   const part = state.scope ? ` ${JSON.stringify(state.scope.only)}` : '';
-  return `${uuid}/${commit ?? 'none'}${part}`;
+  const unheld = state.unheld ? ` without ${digestOf(Object.keys(state.unheld))}` : '';
+  return `${uuid}/${commit ?? 'none'}${part}${unheld}`;
+}
+
+function digestOf(paths: readonly string[]): string {
+  return createHash('sha256')
+    .update([...paths].sort().join('\0'))
+    .digest('hex');
 }
 
 /**
@@ -295,7 +303,11 @@ export function acceptCommit(
   session.index.transaction(() => {
     session.index.settings.base = undefined;
     for (const { path, after } of commit.changes) {
-      if (scope?.holds(path) === false) continue;
+      if (scope?.holds(path) === false) {
+        session.index.files.setBase(path, undefined);
+        session.index.files.setAbsent(path);
+        continue;
+      }
       session.index.files.setBase(path, after);
       if (after) rememberBlob(link, after);
     }

@@ -16,6 +16,7 @@ import { readRef, type StoredRef } from '../../repository/refs.ts';
 import type { Session } from './open-workspace.ts';
 import { keptOf, layoutOfRepository } from './sealed-remote.ts';
 import { openWorkspaceCollection } from './workspace-collection.ts';
+import { scopeOf } from './workspace-scope.ts';
 
 export interface LinkedRepository {
   readonly uuid: string;
@@ -111,11 +112,11 @@ function foreseen(session: Session): Pick<LinkedRepository, 'layout' | 'uuid'> {
 async function makeRepository(session: Session, store: ObjectStore): Promise<Descriptor> {
   refuseBesideSealed(session, store);
   const layout = layoutOfNew(session);
-  const { context, state } = session;
+  const { context } = session;
   const { signal } = context;
   const { created, descriptor } = await createDescriptor(store, { layout, clock: systemClock, signal });
   if (created) {
-    const part = state.scope ? ' It gets only the part that this workspace holds.' : '';
+    const part = scopeOf(session) ? ' It gets only the part that this workspace holds.' : '';
     const message = `A new repository was made at ${store.address}.${part}`;
     context.emit({ type: 'warning', warning: 'repositoryMade', message });
   }

@@ -24,6 +24,7 @@ import { createTraffic } from '../session/traffic.ts';
 import { warnOfRefusals } from '../session/warn-of-refusals.ts';
 import { type DownloadOptions, downloadFiles } from './download-files.ts';
 import { noteOfWriting, type Writing } from './interrupted-writes.ts';
+import type { LeavingOut } from './unheld-entries.ts';
 
 export interface ApplyOptions {
   readonly session: Session;
@@ -42,6 +43,8 @@ export interface ApplyOptions {
   readonly isFresh?: boolean;
   /** Paths that the user gave up on purpose: whatever is there may be replaced. */
   readonly givenUp?: ReadonlySet<string>;
+  /** Takes what this file system cannot hold. Without it such an entry fails. */
+  readonly leavingOut?: LeavingOut;
   /** Keeps the local files that are replaced. This job settles it. */
   readonly keeper?: LocalKeeper;
 }
@@ -108,11 +111,12 @@ async function writeChanges(options: ApplyOptions): Promise<Omit<Applied, 'keepi
         writer,
         progress,
         limit,
+        leavingOut: options.leavingOut,
         ...guard,
       },
       fileWindows(options.writes, (entry) => others.push(entry)),
     );
-    failed += downloaded.failed + (await writeOthers(session, writer, others, guard));
+    failed += downloaded.failed + (await writeOthers(options, writer, others, guard));
     progress.end();
     if (downloaded.written > 0) warnOfNetworkDisk(context, workspace.root);
     warnOfRefusals(context, refusals, workspace.root);
@@ -249,7 +253,7 @@ async function* fileWindows(
 
 /** Links come last, so that no file is ever written through one. */
 async function writeOthers(
-  session: Session,
+  { leavingOut, session }: Pick<ApplyOptions, 'leavingOut' | 'session'>,
   writer: TreeWriter,
   entries: readonly Entry[],
   { beforeReplacing, mayReplace }: ReplaceGuard,
@@ -268,8 +272,10 @@ async function writeOthers(
         session.index.files.setWritten(entry, writer.writeLink(entry.path, entry.target));
       }
     } catch (error) {
+      const record = toErrorRecord(error);
+      if (leavingOut?.takes(entry, record)) continue;
       failed += 1;
-      session.context.emit({ type: 'fileFailed', path: entry.path, error: toErrorRecord(error) });
+      session.context.emit({ type: 'fileFailed', path: entry.path, error: record });
     }
   }
   return failed;

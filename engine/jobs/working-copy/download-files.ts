@@ -34,6 +34,7 @@ import {
   storedPieces,
   writePiece,
 } from './stored-pieces.ts';
+import type { LeavingOut } from './unheld-entries.ts';
 import { createWrittenRows, type WrittenRows } from './written-rows.ts';
 
 const MIB = 1024 * 1024;
@@ -55,6 +56,7 @@ export interface DownloadOptions {
   readonly writer: TreeWriter;
   readonly limit: AdaptiveLimit;
   readonly progress: Progress;
+  readonly leavingOut?: LeavingOut | undefined;
   /** Asked right before a file is written. False keeps the local file and reports a conflict. */
   readonly mayReplace: (path: string) => boolean;
   /** Called after `mayReplace` for one or more files, and before the first of them is replaced. */
@@ -321,6 +323,10 @@ class FileDownloader {
 
   #fail(entry: FileEntry, error: ErrorRecord): void {
     if (error.code === 'aborted') return;
+    if (this.#options.leavingOut?.takes(entry, error)) {
+      this.#options.progress.add(1, entry.sizeBytes);
+      return;
+    }
     const limited = openFilesLimit(error);
     if (limited) {
       this.#tasks.fail(limited);

@@ -143,7 +143,7 @@ async function collectEntries(
         else entries.set(entry.path, entry);
       }
     }
-    if (found > 0 && found === outside) throw outsideScope(wanted, request, isFile);
+    if (found > 0 && found === outside) throw outsideScope(session, wanted, request, isFile);
     if (found === 0 && !(request.exact && isHere(session, path))) throw notInCommit(wanted, request);
   }
   return [...entries.values()];
@@ -200,9 +200,19 @@ function notInCommit({ path, typed }: Wanted, { from }: RestoreRequest): DrayErr
   });
 }
 
-function outsideScope({ path, typed }: Wanted, { from = '@' }: RestoreRequest, isFile: boolean): DrayError {
+function outsideScope(
+  session: Session,
+  { path, typed }: Wanted,
+  { from = '@' }: RestoreRequest,
+  isFile: boolean,
+): DrayError {
   const command = `dray scope add ${shellWord(path)}`;
   const data = { path, reason: 'outsideScope' };
+  if (session.state.unheld?.[path])
+    return new DrayError('unsafePath', `${path} cannot exist on this file system.`, {
+      data,
+      advice: `Read it with "dray cat ${shellWord(typed)} --from ${shellWord(from)}".`,
+    });
   const message = `${path} is outside of what this workspace holds.`;
   if (isFile)
     return new DrayError('usage', message, {

@@ -9,7 +9,14 @@ import { startVersitygw } from '../../e2e/servers/versitygw.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { type ConsoleBlock, readBlocks, readFences, type ShownCommand } from './page-blocks.fixture.ts';
 import { openPageShell, type PageShell } from './page-shell.fixture.ts';
-import { isAsShown, readOutputLines } from './shown-output.fixture.ts';
+import {
+  isAsShown,
+  type PageHashes,
+  readOutputLines,
+  takeHashes,
+  withOneHash,
+  withShownHashes,
+} from './shown-output.fixture.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PAGES = ['README.md', ...globSync('app/guide/*.md', { cwd: ROOT }).sort()].map((path) => ({
@@ -25,11 +32,12 @@ const NOT_RUN_BLOCKS = 6;
 interface Fault {
   readonly command: ShownCommand;
   readonly text: string;
-  readonly printed: readonly string[];
+  /** What the page should show; undefined where it leaves lines out. */
+  readonly lines: readonly string[] | undefined;
 }
 
 /** A page may show a failure: by its message, or by asking for the exit code. */
-async function runBlock(shell: PageShell, { commands }: ConsoleBlock): Promise<Fault[]> {
+async function runBlock(shell: PageShell, hashes: PageHashes, { commands }: ConsoleBlock): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const [index, command] of commands.entries()) {
     const { exitCode, output } = await shell.run(command);
@@ -37,16 +45,19 @@ async function runBlock(shell: PageShell, { commands }: ConsoleBlock): Promise<F
     const mayFail =
       command.shown.some((line) => /^(?:dray: |FAILED)/.test(line)) ||
       commands[index + 1]?.command === 'echo $?';
-    const isWrong = command.shown.length > 0 && !isAsShown(command.shown, printed);
+    const isShown = command.shown.length === 0 || isAsShown(command.shown, printed);
+    const isWrong = !isShown || !takeHashes(hashes, command.shown, printed);
     if (!isWrong && (exitCode === 0 || mayFail)) continue;
+    const lines = isShown ? withOneHash(hashes, command.shown, printed) : withShownHashes(hashes, printed);
+    const isKept = isShown || !command.shown.includes('[...]');
     const text = [
       `Line ${command.line}: ${command.command}`,
       'The page shows:',
       ...command.shown,
-      `The command ended with ${exitCode} and printed:`,
+      `The command ended with ${exitCode} and printed${isShown ? ', where other blocks have other hashes' : ''}:`,
       output,
     ].join('\n');
-    faults.push({ command, text, printed });
+    faults.push({ command, text, lines: isKept ? lines : undefined });
   }
   return faults;
 }
@@ -54,10 +65,10 @@ async function runBlock(shell: PageShell, { commands }: ConsoleBlock): Promise<F
 /** The page with what its commands print now. */
 function correctPage(page: string, faults: readonly Fault[]): string {
   const lines = page.split('\n');
-  for (const { command, printed } of faults.toReversed()) {
+  for (const { command, lines: wanted } of faults.toReversed()) {
     const { line, shown } = command;
-    if (shown.length > 0 && !shown.includes('[...]'))
-      lines.splice(line + command.command.split('\n').length - 1, shown.length, ...printed);
+    if (wanted && shown.length > 0)
+      lines.splice(line + command.command.split('\n').length - 1, shown.length, ...wanted);
   }
   return lines.join('\n');
 }
@@ -74,7 +85,8 @@ describe('the console blocks', () => {
         text.includes('$ temporal server') ? ['temporal'] : [],
       );
       const faults: Fault[] = [];
-      for (const block of blocks) faults.push(...(await runBlock(shell, block)));
+      const hashes = { actualOf: new Map<string, string>(), shownOf: new Map<string, string>() };
+      for (const block of blocks) faults.push(...(await runBlock(shell, hashes, block)));
       if (process.env.DRAY_GUIDE === 'write') writeFileSync(`${ROOT}${path}`, correctPage(text, faults));
       expect(faults.map((fault) => fault.text).join('\n')).toBe('');
     });

@@ -210,7 +210,30 @@ export async function upgradeDescriptor(
   if (outcome.written) return true;
   const after = await readAnyDescriptor(store, options);
   if (after && isDone(after)) return true;
-  throw new DrayError('conflict', `${DESCRIPTOR_KEY} at ${store.address} changed at this moment.`, {
+  throw descriptorChanged(store);
+}
+
+/**
+ * Writes a descriptor in the place of one that is lost.
+ * @param options.etag Of what cannot be read. Undefined: nothing is there. @throws `conflict`
+ */
+export async function replaceDescriptor(
+  store: ObjectStore,
+  descriptor: Descriptor,
+  { etag, ...options }: CallOptions & { readonly etag: string | undefined },
+): Promise<void> {
+  const bytes = Buffer.from(descriptorToText(descriptor), 'utf8');
+  const outcome = await store.put(DESCRIPTOR_KEY, bytes, {
+    ...options,
+    condition: etag === undefined ? { absent: true } : { etag },
+    checksum: { crc32: crc32(bytes) },
+    contentType: 'application/json',
+  });
+  if (!outcome.written) throw descriptorChanged(store);
+}
+
+function descriptorChanged({ address }: Pick<ObjectStore, 'address'>): DrayError {
+  return new DrayError('conflict', `${DESCRIPTOR_KEY} at ${address} changed at this moment.`, {
     retry: 'retry',
     advice: 'Run the command again.',
   });

@@ -104,7 +104,8 @@ export async function readAnyRef(
   };
 }
 
-function onlyLive({ again: _again, nonce: _nonce, state, ...ref }: AnyRef): StoredRef | undefined {
+/** Undefined for a ref that readers take for absent. */
+export function onlyLive({ again: _again, nonce: _nonce, state, ...ref }: AnyRef): StoredRef | undefined {
   return state === 'live' ? ref : undefined;
 }
 

@@ -11,14 +11,15 @@ import { checkSameRepository, notARepository } from '../session/link-repository.
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { createProgress, type Progress } from '../session/progress.ts';
+import { followedBase } from '../session/replaced-history.ts';
 import { createTraffic } from '../session/traffic.ts';
 import { type RoundOptions, type RoundProgress, type RoundsOutcome, runRounds } from './rounds.ts';
 import { sweepTests } from './sweep-tests.ts';
 
 const GRACE_SECONDS = 24 * 60 * 60;
 const KEYS_PER_DELETE = 1_000;
-/** The state in each of its three phases, and the list of what writers must avoid. */
-const STATES_AND_AVOID_LIST = 4;
+/** The state in each of its three phases, the list of what writers must avoid, and the record of the refs. */
+const STATES_AND_LISTS = 5;
 /** The relocations once more, and the lists of collections. */
 const RELOCATIONS_AND_LISTS = 2;
 /** Branches and tags are listed apart. */
@@ -32,7 +33,9 @@ export async function collectGarbage(context: JobContext, request: CollectReques
   const { id: repository, layout } = await requireCollecting(session, store);
   if (!dryRun) await requireConditions(session, store, repository);
   const progress = createRoundProgress(session, remote);
-  const tools = { context, clock: session.clock, limit: remote.limit, store, progress };
+  const base = followedBase(session);
+  const seen = base && { name: `heads/${session.state.branch}`, commit: base };
+  const tools = { context, clock: session.clock, limit: remote.limit, store, progress, seen };
   const options = { repository, graceSeconds, packTarget: layout.packTarget, dryRun };
   const outcome = await runRounds(tools, options).catch(adviseRepair);
   await sweepTests(tools, options);
@@ -141,7 +144,7 @@ function forecastOf(
   const counts = {
     // The last avoid list is looked at, since the new one may be joined to it.
     reads: sofar.reads + lists + repackReads + Math.min(1, avoidLists),
-    writes: refs + lists + STATES_AND_AVOID_LIST + repacked.packs + newPacks,
+    writes: refs + lists + STATES_AND_LISTS + repacked.packs + newPacks,
     lists: sofar.lists + 2 * REF_KINDS + RELOCATIONS_AND_LISTS,
     deletes: Math.ceil(objects / KEYS_PER_DELETE) + 1,
   };

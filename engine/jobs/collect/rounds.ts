@@ -15,6 +15,12 @@ import {
   type StoredState,
   writeCollectionState,
 } from '../../repository/collection/collection-state.ts';
+import {
+  readRefRecord,
+  refuseLost,
+  type SeenRef,
+  writeRefRecord,
+} from '../../repository/collection/ref-record.ts';
 import { damaged } from '../../repository/document.ts';
 import { packKey, RETENTION_KEY } from '../../repository/keys.ts';
 import type { AnyRef } from '../../repository/refs.ts';
@@ -42,6 +48,8 @@ export interface RoundOptions {
 }
 
 export interface RoundTools extends WalkTools {
+  /** What the workspace knows: a ref that must be there, unless it was removed. */
+  readonly seen?: SeenRef | undefined;
   readonly clock: Clock;
   readonly progress: RoundProgress;
 }
@@ -157,6 +165,7 @@ async function markGarbage(
     readForgottenList(tools, repository, stored?.state),
     readAllRefs(tools),
   ]);
+  await refuseGoneRefs(tools, refs, { state: stored?.state });
   if (await isOutdated(tools, refs, stored)) return 'outdated';
   // The fence removes pending refs, and the second mark meets those that are made again.
   const live = refs.filter(({ state }) => state === 'live');
@@ -199,6 +208,7 @@ async function markGarbage(
     candidates: [...names],
     rescued: [],
     avoid: [...(await avoid.finish(stored?.state.avoid ?? []))],
+    refs: await writeRefRecord(store, head, refs, { signal }),
     removed: { objects: candidates.objects, bytes: candidates.bytes },
   };
   return { ...found, begin };
@@ -244,16 +254,20 @@ async function sealedState(
   state: CollectionState,
   first: FirstMark | undefined,
 ): Promise<CollectionState> {
-  const fenced = await fenceRefs(tools, state.round, first?.refs);
+  // The fence makes pending refs removed ones: also one that somebody began to make in place of a lost one.
+  const unfenced = first?.refs ?? (await readAllRefs(tools));
+  const seen = await refuseGoneRefs(tools, unfenced, first ? { known: first.refs } : { state });
+  const fenced = await fenceRefs(tools, state.round, unfenced);
   tools.progress.phase('mark');
   const { mark = new Mark(tools) } = first ?? {};
   const before = first?.mark.size;
   // The list only grows at its end.
   const forgotten = first?.forgotten ?? (await readForgottenList(tools, state.repository, state));
   const refs = await readAllRefs(tools, fenced);
+  const record = await recordedAgain(tools, state, { refs, seen });
   await mark.add(refs, new Set(forgotten.slice(0, state.forgotten)), state.avoid);
   // The first mark found none of the candidates, so without a new key there is nothing to rescue.
-  if (mark.size === before) return { ...state, phase: 'sealed' };
+  if (mark.size === before) return { ...state, ...record, phase: 'sealed' };
   await mark.requirePacks();
   const isReplaced = createReplacedCheck(tools, mark);
   const isNeeded = async (key: RemoteKey) => mark.needs(key) || !(await isReplaced(key));
@@ -263,7 +277,38 @@ async function sealedState(
     objects: state.removed.objects - objects,
     bytes: Math.round(state.removed.bytes * share),
   };
-  return { ...state, phase: 'sealed', rescued: [...lists], removed };
+  return { ...state, ...record, phase: 'sealed', rescued: [...lists], removed };
+}
+
+/**
+ * A ref that was live, and is neither there nor removed, is lost. Nothing may be removed then.
+ * @param of The state whose record names the refs, or those of the first mark.
+ * @returns The refs that were live. @throws `damaged`
+ */
+async function refuseGoneRefs(
+  { context: { signal }, seen, store }: RoundTools,
+  refs: readonly AnyRef[],
+  of: { readonly state?: CollectionState | undefined } | { readonly known: readonly AnyRef[] },
+): Promise<readonly SeenRef[]> {
+  const recorded =
+    'known' in of
+      ? of.known.filter(({ state }) => state === 'live')
+      : await readRefRecord(store, of.state, { signal });
+  refuseLost(store, seen ? [...recorded, seen] : recorded, refs);
+  return recorded;
+}
+
+/** The record of the second mark, which has the refs that were made since the first. */
+async function recordedAgain(
+  { context: { signal }, store }: RoundTools,
+  state: CollectionState,
+  { refs, seen }: { readonly refs: readonly AnyRef[]; readonly seen: readonly SeenRef[] },
+): Promise<Pick<CollectionState, 'refs'>> {
+  refuseLost(store, seen, refs);
+  const names = new Set(seen.map(({ name }) => name));
+  const live = refs.filter((ref) => ref.state === 'live');
+  if (state.refs !== undefined && live.every(({ name }) => names.has(name))) return {};
+  return { refs: await writeRefRecord(store, state, refs, { signal }) };
 }
 
 /**

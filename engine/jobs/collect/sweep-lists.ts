@@ -7,6 +7,7 @@ import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import { roundOfAvoidList } from '../../repository/collection/avoid-list.ts';
 import type { CollectionState } from '../../repository/collection/collection-state.ts';
 import { roundOfKeyList } from '../../repository/collection/key-list.ts';
+import { roundOfRefRecord } from '../../repository/collection/ref-record.ts';
 import { readList } from '../../repository/collection/stored-list.ts';
 import { COLLECTION_PREFIX, isHash } from '../../repository/keys.ts';
 import type { WalkTools } from '../history/verify/find-commits.ts';
@@ -15,12 +16,12 @@ import { removeKeys } from './condemned-keys.ts';
 /** @param ended Lists of a round that is over: they need not be read. */
 export async function sweepLists(
   tools: WalkTools,
-  { avoid, candidates, phase, rescued, round }: CollectionState,
+  { avoid, candidates, phase, refs, rescued, round }: CollectionState,
   ended: readonly string[],
 ): Promise<void> {
   const { context, store } = tools;
   const { signal } = context;
-  const named = new Set([...avoid, ...candidates, ...rescued]);
+  const named = new Set([...avoid, ...candidates, ...rescued, refs]);
   const known = new Set(ended);
   const last = phase === 'done' ? round : round - 1;
   const isOver = async (name: string) => known.has(name) || (await roundOf(store, name, signal)) <= last;
@@ -42,7 +43,7 @@ export async function sweepLists(
 async function roundOf(store: ObjectStore, name: string, signal: AbortSignal): Promise<number> {
   try {
     const raw = await readList(store, name, { signal });
-    return roundOfAvoidList(raw) ?? roundOfKeyList(raw) ?? Number.POSITIVE_INFINITY;
+    return roundOfAvoidList(raw) ?? roundOfKeyList(raw) ?? roundOfRefRecord(raw) ?? Number.POSITIVE_INFINITY;
   } catch (error) {
     if (!isDamage(error)) throw error;
     return Number.POSITIVE_INFINITY;

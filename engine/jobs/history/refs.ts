@@ -13,6 +13,7 @@ import { fetchCommit } from '../session/base-commit.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
+import { removeLostRef } from './remove-lost-ref.ts';
 
 export async function tag(context: JobContext, request: RefRequest): Promise<RefSummary> {
   return withRemote(context, 'tag', request, 'tags');
@@ -79,10 +80,18 @@ async function remove(
       `${name} is the branch that this workspace is on. Switch to another one first.`,
     );
   }
-  const found = await requireRef(session, store, kind, name);
-  checkStillAt(found, at);
-  await removeSeen(session, store, kind, found);
-  session.context.emit({ type: 'ref', name, commit: found.commit, current: false });
+  const { context } = session;
+  const found = await requireRef(session, store, kind, name).catch(async (error: unknown) => {
+    // A choice by name: a ref that is lost is to be gone.
+    const lost = at === undefined && (await removeLostRef(session, store, `${kind}/${name}`));
+    if (!lost) throw error;
+    return lost;
+  });
+  if ('etag' in found) {
+    checkStillAt(found, at);
+    await removeSeen(session, store, kind, found);
+  }
+  context.emit({ type: 'ref', name, commit: found.commit, current: false });
   return { result: 'removed', refs: 1 };
 }
 
@@ -202,6 +211,7 @@ async function place(
     repository: content.commit.repository,
     tip: existing,
     view,
+    isChosen: true,
     clock: session.clock,
     ...options,
     prepare: async (tip) => {

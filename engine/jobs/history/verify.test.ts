@@ -122,10 +122,11 @@ describe('verify', () => {
 
   it('reports a damaged list of retention, state and lists of a collection', async () => {
     await collectOnce();
-    const lists = keysBelow(remote, 'collection');
-    expect(lists).toHaveLength(1);
     const state = sandbox.path('store/collection.json');
     const good = readFileSync(state, 'utf8');
+    const { avoid, refs } = JSON.parse(good) as { avoid: string[]; refs: string };
+    const lists = [...avoid, refs].map((name) => `collection/${name.slice(0, 2)}/${name.slice(2)}`);
+    expect(keysBelow(remote, 'collection')).toEqual(lists.toSorted());
     truncateObject(remote, 'retention.json', 3);
     rmSync(sandbox.path('store', lists[0]!));
     expect(await findings()).toEqual([

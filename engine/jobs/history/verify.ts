@@ -9,20 +9,23 @@ import type { JobContext, VerifyRequest, VerifySummary } from '../../api/jobs/jo
 import { formatCount, formatPlural } from '../../api/text/numbers.ts';
 import type { CommitHash, Entry, SegmentHash } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
+import { goneRef } from '../../repository/collection/gone-ref.ts';
+import { lostRefs } from '../../repository/collection/ref-record.ts';
 import type { Commit } from '../../repository/commit.ts';
-import { readDescriptor } from '../../repository/descriptor.ts';
 import { damaged } from '../../repository/document.ts';
-import { REFS_PREFIX } from '../../repository/keys.ts';
-import { notARepository } from '../session/link-repository.ts';
+import { REFS_PREFIX, refKey } from '../../repository/keys.ts';
+import type { StoredRef } from '../../repository/refs.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
+import { followedBase } from '../session/replaced-history.ts';
 import { resolveContent } from '../session/resolve-commit.ts';
 import { checkCollection } from './verify/check-collection.ts';
+import { checkDescriptor } from './verify/check-descriptor.ts';
 import { type MoveCheck, readMoves } from './verify/check-moves.ts';
 import { dataChoiceOf } from './verify/choose-data.ts';
 import { readCommitsAhead } from './verify/commits-ahead.ts';
 import { committedEntries, segmentEntries } from './verify/committed-entries.ts';
-import { findForgotten, readOne, readTips, walkCommits } from './verify/find-commits.ts';
+import { findForgotten, type ReadRefs, readOne, readRefs, walkCommits } from './verify/find-commits.ts';
 import { type CommitSegment, Findings, type VerifyTools } from './verify/findings.ts';
 import { ObjectCheck } from './verify/object-check.ts';
 
@@ -124,17 +127,19 @@ class Verifier {
       if (commit) this.#noteCommit(hash, commit);
       return;
     }
-    const tips = await readTips(this.#tools, findings);
-    if (!tips) await this.#checkRepository();
-    if (!tips?.length && findings.unreadable === 0) this.#checkRefs();
-    const collects = await checkCollection(this.#tools, tips ?? [], findings);
+    const { present, tips } = await readRefs(this.#tools, findings);
+    const isEmpty = present.length === 0;
+    await checkDescriptor(this.#session, this.#tools, { refs: tips, isEmpty, findings });
+    const collects = await checkCollection(this.#tools, tips, findings, present);
+    this.#checkSeen(tips, present);
+    if (tips.length === 0 && findings.unreadable === 0) this.#checkRefs();
     if (collects) this.#moves = await readMoves(this.#tools);
-    const forgotten = await findForgotten(this.#tools, tips ?? [], findings);
+    const forgotten = await findForgotten(this.#tools, tips, findings);
     const onCommit = (hash: CommitHash, commit: Commit) => {
       if (forgotten.has(hash)) this.#forgotten += 1;
       else this.#noteCommit(hash, commit);
     };
-    const commits = (tips ?? []).map(({ commit }) => commit);
+    const commits = tips.map(({ commit }) => commit);
     await using ahead = readCommitsAhead(this.#tools);
     const tools = { ...this.#tools, store: ahead.store };
     await walkCommits(tools, { tips: commits, findings, onCommit, seen: this.#seen });
@@ -157,12 +162,15 @@ class Verifier {
     this.#moves?.check(entries, this.#findings);
   }
 
-  /** A repository without refs has nothing to verify; the descriptor shows that there is one. One request. */
-  async #checkRepository(): Promise<void> {
-    const { context, config, remoteName } = this.#session;
+  /** The branch that this workspace has seen, unless the record of a round has named it already. */
+  #checkSeen(tips: readonly StoredRef[], present: ReadRefs['present']): void {
+    const commit = followedBase(this.#session);
+    const name = `heads/${this.#session.state.branch}`;
+    // Where no garbage is collected, a removed ref leaves nothing.
+    if (!commit || !tips.some(({ collects }) => collects) || this.#findings.keys.has(refKey(name))) return;
     const { store } = this.#tools;
-    if (await readDescriptor(store, { signal: context.signal })) return;
-    throw notARepository(store, { isUnmet: config.remotes[remoteName]?.repository === undefined });
+    for (const lost of lostRefs([{ commit, name }], present))
+      this.#findings.report(goneRef(store, lost.name, lost.commit));
   }
 
   /** Without a branch and a tag nothing can be verified. A workspace that pushed or pulled knows of one. */

@@ -380,8 +380,8 @@ describe('repair of documents', () => {
     await collectGarbage(testContext(root), { graceSeconds: 0 });
     sandbox.write('work/small/d', 'the index learns of the round');
     await pushed();
-    const list = onlyKey(remote, 'collection');
-    rmSync(`${remote}/${list}`);
+    const { avoid } = JSON.parse(readFileSync(`${remote}/collection.json`, 'utf8')) as { avoid: string[] };
+    rmSync(`${remote}/collection/${avoid[0]!.slice(0, 2)}/${avoid[0]!.slice(2)}`);
     expect(await repaired()).toMatchObject({ result: 'repaired', found: 1, left: 0 });
     expect(await verified()).toMatchObject(WHOLE);
   });

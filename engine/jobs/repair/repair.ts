@@ -23,6 +23,7 @@ import { readDescriptor } from '../../repository/descriptor.ts';
 import {
   COLLECTION_KEY,
   COLLECTION_PREFIX,
+  DESCRIPTOR_KEY,
   isContentKey,
   REFS_PREFIX,
   RETENTION_KEY,
@@ -37,6 +38,8 @@ import { openSessionRemote } from '../session/opened-remote.ts';
 import { findKnownDocuments, withDocuments } from './known-documents.ts';
 import { findNewest } from './newest-commit.ts';
 import { restoreBranch } from './restore-branch.ts';
+import { restoreDescriptor } from './restore-descriptor.ts';
+import { restoreRefRecord } from './restore-ref-record.ts';
 import { restoreRetention } from './restore-retention.ts';
 import { restoreState } from './restore-state.ts';
 import { retireKeys } from './retire-keys.ts';
@@ -105,27 +108,30 @@ class Repairer {
 
   async run(): Promise<RepairSummary> {
     const { dryRun = false, ...read } = this.#request;
-    const first = await findDamage(this.#session, this.#tools, read);
+    const seen = await findDamage(this.#session, this.#tools, read);
+    // Nothing else can be written to what is no repository.
+    const isDescriptorLost = seen.documents.has(DESCRIPTOR_KEY) && !dryRun;
+    const first = isDescriptorLost ? await this.#restoreDescriptor() : seen;
     // Without the list, what a collection has removed looks like damage.
     const isListLost = first.documents.has(RETENTION_KEY) && !dryRun;
     const damage = isListLost ? await this.#restoreRetention(first) : first;
     const unnamed = await this.#reportUnnamed(damage.commits);
     const found = countOf(damage);
-    const lists = isListLost ? 1 : 0;
+    const again = (isListLost ? 1 : 0) + (isDescriptorLost ? 1 : 0);
     if (found === 0 || dryRun) {
-      const result = isListLost ? 'repaired' : found === 0 ? 'nothingToRepair' : 'wouldRepair';
-      const outcome = { result, found: found + lists, left: damage, leftInBranch: found, unnamed } as const;
+      const result = again > 0 ? 'repaired' : found === 0 ? 'nothingToRepair' : 'wouldRepair';
+      const outcome = { result, found: found + again, left: damage, leftInBranch: found, unnamed } as const;
       return this.#summary(outcome, NOTHING_SENT);
     }
     const sent = await this.#restore(damage);
     const known = [...damage.objects].filter(([, { isMissing }]) => !isMissing).map(([key]) => key);
     const left = await findDamage(this.#session, quiet(this.#tools, 'unrepaired'), {}, known);
     const leftInBranch = await this.#leftInBranch(known);
-    const isBetter = isListLost || countOf(left) < found || sent.commit !== undefined;
+    const isBetter = again > 0 || countOf(left) < found || sent.commit !== undefined;
     return this.#summary(
       {
         result: isBetter ? 'repaired' : 'notRepaired',
-        found: found + lists,
+        found: found + again,
         left,
         leftInBranch,
         unnamed,
@@ -161,6 +167,7 @@ class Repairer {
     if ([...damage.documents].some((key) => key.startsWith(REFS_PREFIX))) return NOTHING_SENT;
     // Before the workspace looks at the state, which would be one of no collection.
     if (damage.documents.has(COLLECTION_KEY)) await this.#restoreState();
+    else await restoreRefRecord(this.#tools, damage.documents);
     const link = await linkRepository(session, this.#tools.store, session.state.branch);
     if (!link.tip) return NOTHING_SENT;
     await warnIfUnsafe(session, this.#tools.store, link);
@@ -188,6 +195,12 @@ class Repairer {
       if (!isFinding(error)) throw error;
       return NOTHING_SENT;
     }
+  }
+
+  /** @returns The damage that is left. */
+  async #restoreDescriptor(): Promise<Damage> {
+    await restoreDescriptor(this.#session, this.#tools);
+    return await findDamage(this.#session, quiet(this.#tools), this.#request);
   }
 
   async #restoreState(): Promise<void> {

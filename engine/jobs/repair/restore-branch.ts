@@ -60,6 +60,7 @@ export async function restoreBranch(
     tip: undefined,
     unreadable,
     view,
+    isChosen: true,
     clock: session.clock,
     ...call,
     prepare: async (tip) => {

@@ -24,6 +24,7 @@ import {
   writeCollectionState,
 } from '../../repository/collection/collection-state.ts';
 import { roundOfKeyList } from '../../repository/collection/key-list.ts';
+import { roundOfRefRecord, writeRefRecord } from '../../repository/collection/ref-record.ts';
 import { readList } from '../../repository/collection/stored-list.ts';
 import { COLLECTION_KEY, COLLECTION_PREFIX, isHash } from '../../repository/keys.ts';
 import { AvoidLists } from '../collect/candidate-lists.ts';
@@ -40,7 +41,9 @@ export async function restoreState(tools: RetireTools): Promise<void> {
   // Somebody else has made it again.
   if (before?.state && before.state.round >= known) return;
   const lists = await readStoredLists(store, signal);
-  const avoid = lists.filter(({ isAvoid }) => isAvoid).sort((one, other) => one.round - other.round);
+  const ofKind = (wanted: StoredRound['kind']) =>
+    lists.filter(({ kind }) => kind === wanted).sort((one, other) => one.round - other.round);
+  const avoid = ofKind('avoid');
   if (known > 0 && (avoid.at(-1)?.round ?? 0) < known) throw lostLists(store, known);
   const last = Math.max(known, before?.state?.round ?? 0, ...lists.map(({ round }) => round));
   const head = { round: last + 1, run: randomUUID() };
@@ -57,6 +60,8 @@ export async function restoreState(tools: RetireTools): Promise<void> {
     candidates: [],
     rescued: [],
     avoid: [...(await own.finish(avoid.map(({ name }) => name)))],
+    // The last record: a ref may be lost together with the state.
+    refs: ofKind('refs').at(-1)?.name ?? (await writeRefRecord(store, head, refs, { signal })),
     removed: { objects: 0, bytes: 0 },
   };
   // The state that is compared only by its etag cannot be read, or is too old.
@@ -82,7 +87,7 @@ async function readReplaced({
 
 interface StoredRound {
   readonly name: string;
-  readonly isAvoid: boolean;
+  readonly kind: 'avoid' | 'keys' | 'refs';
   readonly round: number;
 }
 
@@ -96,12 +101,18 @@ async function readStoredLists(store: ObjectStore, signal: AbortSignal): Promise
       const name = key.slice(COLLECTION_PREFIX.length).replace('/', '');
       if (!isHash(name)) continue;
       const raw = await readList(store, name, { signal });
-      const round = roundOfAvoidList(raw);
-      found.push({ name, isAvoid: round !== undefined, round: round ?? roundOfKeyList(raw) ?? 0 });
+      found.push({ name, ...kindOf(raw) });
     }
     continuation = page.continuation;
     if (continuation === undefined) return found;
   }
+}
+
+function kindOf(raw: Uint8Array): Omit<StoredRound, 'name'> {
+  const [avoid, refs] = [roundOfAvoidList(raw), roundOfRefRecord(raw)];
+  if (avoid !== undefined) return { kind: 'avoid', round: avoid };
+  if (refs !== undefined) return { kind: 'refs', round: refs };
+  return { kind: 'keys', round: roundOfKeyList(raw) ?? 0 };
 }
 
 function lostLists(store: ObjectStore, round: number): DrayError {

@@ -56,7 +56,7 @@ async function beginRound(
 ): Promise<number> {
   for (;;) {
     const stored = await readCollectionState(store, { signal });
-    const { avoid: earlier = [], forgotten = 0, round = 0 } = stored?.state ?? {};
+    const { avoid: earlier = [], forgotten = 0, refs, round = 0 } = stored?.state ?? {};
     const head = { round: round + 1, run: randomUUID() };
     const avoid = new AvoidLists(store, head, { signal });
     await avoid.add(keys);
@@ -70,6 +70,7 @@ async function beginRound(
       candidates: [],
       rescued: [],
       avoid: [...(await avoid.finish(earlier))],
+      ...(refs === undefined ? {} : { refs }),
       removed: { objects: 0, bytes: 0 },
     };
     const after = await writeCollectionState(store, next, stored, { signal });

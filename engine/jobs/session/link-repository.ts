@@ -145,8 +145,9 @@ export function notARepository(store: ObjectStore, { isUnmet }: { readonly isUnm
       advice: 'The first "dray push" makes one; check the URL if one should exist.',
       command: 'dray push',
     });
-  const message = `The repository's dray.json is missing at ${address}. Check the URL, or restore the file.`;
-  return new DrayError('notARepository', message, { data });
+  const message = `The repository's dray.json is missing at ${address}. Check the URL.`;
+  const advice = 'If it is right, run "dray repair" in a workspace that has pushed to it or pulled from it.';
+  return new DrayError('notARepository', message, { data, advice, command: 'dray repair' });
 }
 
 /** @throws `notARepository` when the workspace is bound to another repository than the one found */

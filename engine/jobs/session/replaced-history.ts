@@ -67,7 +67,7 @@ export async function refuseReplaced(
 }
 
 /** The newest commit at which this workspace has seen its branch: also one that has not arrived whole. */
-function followedBase(session: Session): CommitHash | undefined {
+export function followedBase(session: Session): CommitHash | undefined {
   const { remoteName, state } = session;
   const base = state.bases[remoteName];
   if (base !== undefined && state.follows?.[remoteName] !== state.branch) return undefined;

@@ -3,7 +3,7 @@
  *
  *     {"format":1,"required":["collection"],"repository":"<uuid>","round":k,"run":"<uuid>",
  *      "phase":"marked"|"sealed"|"done","started":"<time>","grace":seconds,"forgotten":n,
- *      "candidates":["<list>",...],"rescued":["<list>",...],"avoid":["<list>",...],
+ *      "candidates":["<list>",...],"rescued":["<list>",...],"avoid":["<list>",...],"refs":"<list>",
  *      "removed":{"objects":n,"bytes":n}}
  *
  * A repository without it has had no collection: round 0. FORMAT.md says what each phase means.
@@ -42,6 +42,8 @@ const stateSchema = v.object({
   rescued: listNames,
   /** Avoid lists of this and all earlier rounds. */
   avoid: listNames,
+  /** The list of the refs that were live when the round marked. Absent in states of older versions. */
+  refs: v.optional(v.custom<string>(isHash, 'not a hash')),
   removed: v.object({ objects: count, bytes: count }),
 });
 export type CollectionState = v.InferOutput<typeof stateSchema>;

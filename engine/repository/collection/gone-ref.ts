@@ -28,7 +28,11 @@ export function isPresentOrRemoved({ again, state }: Pick<AnyRef, 'again' | 'sta
   return state !== 'pending' || again === true;
 }
 
-function goneRef({ address }: Pick<ObjectStore, 'address'>, name: string, seen: CommitHash): DrayError {
+export function goneRef(
+  { address }: Pick<ObjectStore, 'address'>,
+  name: string,
+  seen: CommitHash,
+): DrayError {
   const [kind, short] = [name.startsWith('tags/') ? 'tag' : 'branch', name.slice(name.indexOf('/') + 1)];
   const message =
     `The ${kind} ${short} is gone from ${address}: ${refKey(name)} is missing. It was seen at ` +

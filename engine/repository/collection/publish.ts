@@ -18,6 +18,7 @@ import { moveRef, readRef, type StoredRef, writeAnyRef } from '../refs.ts';
 import { lostState } from './collection-state.ts';
 import type { CollectionView } from './collection-view.ts';
 import { isPresentOrRemoved, refuseGone } from './gone-ref.ts';
+import { readLastRecord } from './ref-record.ts';
 
 /** After this many lost races for the ref a writer gives up. */
 const RACES_MAX = 100;
@@ -43,6 +44,8 @@ export interface PublishOptions extends CallOptions {
    * avoid, except for what the commit of `tip` names already.
    */
   prepare(tip: StoredRef | undefined): Promise<CommitHash>;
+  /** Somebody chose to make this ref at this commit. Else one that a round has seen is not made again. */
+  readonly isChosen?: boolean;
   /** A commit at which the ref was seen before. It must not have gone since, unless somebody removed it. */
   readonly seen?: CommitHash | undefined;
   /** Called right before each try to move the ref, and after each that failed. */
@@ -71,7 +74,7 @@ export async function publish(options: PublishOptions): Promise<PublishedRef> {
     if (tip && commit === tip.commit) return { commit, before: tip };
     checkAborted(signal);
     seen = tip?.commit ?? seen;
-    if (!tip && seen && options.view) await refuseGone(store, name, seen, call);
+    if (!tip) await refuseRecorded(options, seen);
     options.beforeMove?.();
     if (await (tip ? moveExisting(options, tip, commit) : makeNew(options, commit))) {
       return { commit, before: tip };
@@ -86,6 +89,24 @@ export async function publish(options: PublishOptions): Promise<PublishedRef> {
     data: { branch: short },
     advice: 'Run the command again.',
   });
+}
+
+/**
+ * A new ref must be new: not one that this writer has seen, nor one that the record of the last round names.
+ * No request in a repository without a round, if the writer has not seen the ref.
+ * @throws `damaged`
+ */
+async function refuseRecorded(
+  { isChosen, name, signal, store, view }: PublishOptions,
+  seen: CommitHash | undefined,
+): Promise<void> {
+  const call = signal ? { signal } : {};
+  if (!view || isChosen) return;
+  if (seen) return await refuseGone(store, name, seen, call);
+  if (view.round === 0) return;
+  const { refs } = await readLastRecord(store, call);
+  const recorded = refs.find((ref) => ref.name === name);
+  if (recorded) await refuseGone(store, name, recorded.commit, call);
 }
 
 async function moveExisting(

@@ -11,7 +11,8 @@ import type { CommitHash, SegmentHash } from '../../../model/entry.ts';
 import type { Commit } from '../../../repository/commit.ts';
 import type { SegmentRef } from '../../../repository/manifest/manifest.ts';
 import { resolveRef } from '../../../repository/resolve-ref.ts';
-import { findForgotten, readOne, readTips, walkCommits } from '../../history/verify/find-commits.ts';
+import { reportLostRefs } from '../../history/verify/check-collection.ts';
+import { findForgotten, readOne, readRefs, walkCommits } from '../../history/verify/find-commits.ts';
 import { Findings, type VerifyTools } from '../../history/verify/findings.ts';
 import type { FleetFolder } from '../fleet-folder.ts';
 import { type FleetPart, replacePart } from '../fleet-part.ts';
@@ -53,6 +54,12 @@ export async function planVerification(
   }
 }
 
+async function readSeenRefs(...[tools, findings]: Parameters<typeof readRefs>) {
+  const { present, tips: live } = await readRefs(tools, findings);
+  await reportLostRefs(tools, present, findings);
+  return live;
+}
+
 async function pinTips(context: JobContext, folder: FleetFolder, request: FleetRequest): Promise<Tips> {
   const known = await folder.read(TIPS_NAME, tips);
   if (known) return known;
@@ -60,7 +67,7 @@ async function pinTips(context: JobContext, folder: FleetFolder, request: FleetR
   const { ref } = request;
   const commits =
     ref === undefined
-      ? ((await readTips(tools, findings)) ?? []).map(({ commit }) => commit)
+      ? (await readSeenRefs(tools, findings)).map(({ commit }) => commit)
       : [(await resolveRef(tools.store, ref, { signal: context.signal })).commit];
   const made = { commits: [...commits], unreadable };
   if (await folder.writeNew(TIPS_NAME, made)) return made;

@@ -4,7 +4,7 @@
  */
 import type { CommitHash } from '../../../model/entry.ts';
 import { type Commit, readCommit } from '../../../repository/commit.ts';
-import { listRefNames, readRef, type StoredRef } from '../../../repository/refs.ts';
+import { type AnyRef, listRefNames, onlyLive, readAnyRef, type StoredRef } from '../../../repository/refs.ts';
 import { readForgotten } from '../../retention/forgotten.ts';
 import type { FindingsReport, VerifyTools } from './findings.ts';
 
@@ -19,25 +19,39 @@ const COMMITS_AT_ONCE = 32;
 
 /** The branches and tags; undefined when there is neither. */
 export async function readTips(
-  { context: { signal }, limit, store }: VerifyTools,
+  tools: VerifyTools,
   findings: FindingsReport,
 ): Promise<readonly StoredRef[] | undefined> {
+  const { present, tips } = await readRefs(tools, findings);
+  return present.length === 0 ? undefined : tips;
+}
+
+export interface ReadRefs {
+  /** Those that are live and can be read. */
+  readonly tips: readonly StoredRef[];
+  /** All that are there. One that cannot be read is damaged, and not lost. */
+  readonly present: readonly Pick<AnyRef, 'again' | 'name' | 'state'>[];
+}
+
+export async function readRefs(
+  { context: { signal }, limit, store }: VerifyTools,
+  findings: FindingsReport,
+): Promise<ReadRefs> {
   const [branches, tags] = await Promise.all([
     listRefNames(store, 'heads', { signal }),
     listRefNames(store, 'tags', { signal }),
   ]);
-  const names = [...branches, ...tags];
-  if (names.length === 0) return undefined;
-  const refs = names.map(async (name) => {
+  const refs = [...branches, ...tags].map(async (name) => {
     try {
-      const ref = await limit.run(() => readRef(store, name, { signal }), { bytes: 0, signal });
-      return ref ? [ref] : [];
+      return (await limit.run(() => readAnyRef(store, name, { signal }), { bytes: 0, signal })) ?? [];
     } catch (error) {
       findings.report(error);
-      return [];
+      return { name, state: 'live' as const };
     }
   });
-  return (await Promise.all(refs)).flat();
+  const present = (await Promise.all(refs)).flat();
+  const tips = present.flatMap((ref) => ('commit' in ref ? (onlyLive(ref) ?? []) : []));
+  return { present, tips };
 }
 
 /** The commits whose content is not there to be verified. */

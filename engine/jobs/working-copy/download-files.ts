@@ -25,6 +25,7 @@ import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import type { Progress } from '../session/progress.ts';
 import { damagedObject, wrongBytes } from './damaged-object.ts';
+import { type LocalChunks, openLocalChunks } from './local-chunks.ts';
 import {
   type ContentPart,
   keyOfContent,
@@ -32,6 +33,7 @@ import {
   type ReadPiece,
   sizesOf,
   storedPieces,
+  writeLocalPiece,
   writePiece,
 } from './stored-pieces.ts';
 import type { LeavingOut } from './unheld-entries.ts';
@@ -365,29 +367,39 @@ class FileDownloader {
 
   /** Writes one file in pieces: chunk by chunk, or a large object by ranges. */
   async #takeLarge(entry: FileEntry): Promise<void> {
-    if (!this.#mayReplace(entry)) return;
     const open = await this.#openFiles.acquire(1, this.#tasks.signal);
+    const { link, session } = this.#options;
+    // Opened first: the older version may be put aside when it may be replaced.
+    const local = await openLocalChunks(session, link, entry);
+    if (!this.#mayReplace(entry)) {
+      await local?.close();
+      return open.release();
+    }
     this.#tasks.spawn(async () => {
       try {
-        const fetched = this.#options.progress.during(entry, () => this.#fetchLarge(entry, false));
+        const fetched = this.#options.progress.during(entry, () => this.#fetchLarge(entry, { local }));
         await fetched.catch((error: unknown) => {
           if (!isDamage(error) || entry.location.in !== 'object') throw error;
           // It may be stored as a frame, which its length shows once it is read whole.
           if (entry.sizeBytes <= COMPRESSED_CONTENT_BYTES_MAX) return this.#takeWhole(entry);
           // A range has no hash of its own, so the whole object is fetched a second time.
           if (error.data.key !== undefined) throw error;
-          return this.#fetchLarge(entry, true);
+          return this.#fetchLarge(entry, { isAgain: true });
         });
       } catch (error) {
         if (!(error instanceof DrayError) || !FILE_ERRORS.has(error.code)) throw error;
         this.#fail(entry, toErrorRecord(error));
       } finally {
+        await local?.close();
         open.release();
       }
     });
   }
 
-  async #fetchLarge(entry: FileEntry, isAgain: boolean): Promise<void> {
+  async #fetchLarge(
+    entry: FileEntry,
+    { isAgain = false, local }: { readonly isAgain?: boolean; readonly local?: LocalChunks | undefined },
+  ): Promise<void> {
     const file = await this.#options.writer.openLarge(entry);
     // Pieces stop when one of them or the whole download fails. The file is discarded after all have stopped.
     const pieces = new TaskSet(this.#tasks.signal);
@@ -397,10 +409,11 @@ class FileDownloader {
         const memory = await this.#memory.take(this.#memoryOf(piece), pieces.signal);
         pieces.spawn(async () => {
           try {
-            await readChecked(
-              () => this.#readPiece(piece, memory.bytes),
-              (read) => writePiece(file, piece, read),
-            );
+            if (!(await writeLocalPiece(file, piece, { local, memory: memory.bytes })))
+              await readChecked(
+                () => this.#readPiece(piece, memory.bytes),
+                (read) => writePiece(file, piece, read),
+              );
             const { contentBytes = piece.storedBytes } = piece;
             if (!isAgain) this.#options.progress.add(0, contentBytes, entry.path);
           } finally {

@@ -5,6 +5,7 @@ import type { BlobHash, FileEntry } from '../../model/entry.ts';
 import type { ByteRange, RemoteKey } from '../../remotes/object-store.ts';
 import { objectKey, packKey } from '../../repository/keys.ts';
 import { damagedObject, wrongBytes } from './damaged-object.ts';
+import type { LocalChunks } from './local-chunks.ts';
 
 const RANGE_BYTES = 16 * 1024 * 1024;
 
@@ -44,6 +45,24 @@ export async function writePiece(
   await file.write(offset, bytes, expected).catch((error: unknown) => {
     throw isDamage(error) && error.data.key === undefined ? wrongBytes(key) : error;
   });
+}
+
+/** Takes a chunk from the older version here. False where it is not, or not any more: it is to be fetched. */
+export async function writeLocalPiece(
+  file: LargeFile,
+  { contentBytes, hash, offset, storedBytes }: Piece,
+  { local, memory }: { readonly local: LocalChunks | undefined; readonly memory: Uint8Array },
+): Promise<boolean> {
+  if (!local || hash === undefined) return false;
+  const bytes = await local.read(hash, contentBytes ?? storedBytes, memory);
+  if (!bytes) return false;
+  try {
+    await file.write(offset, bytes, { hash });
+    return true;
+  } catch (error) {
+    if (isDamage(error)) return false;
+    throw error;
+  }
 }
 
 export function sizesOf(

@@ -22,6 +22,8 @@ export interface RepairSummary {
   /** The branch that was made again or got a commit with new places, and its commit. */
   readonly branch?: string;
   readonly commit?: string;
+  /** Branches and tags that are gone or cannot be read: they come first. */
+  readonly lostRefs: number;
   /** Commits that no branch, tag or other commit names. */
   readonly unnamed: number;
   readonly requests: RequestTotals;

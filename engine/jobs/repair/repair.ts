@@ -74,6 +74,7 @@ async function repairBranch(
     uploadedBytes: 0,
     branch: request.branch,
     commit,
+    lostRefs: 0,
     unnamed: 0,
     requests: tools.meter.totals(),
   };
@@ -148,6 +149,7 @@ class Repairer {
     return {
       ...counts,
       left: countOf(left),
+      lostRefs: [...left.documents].filter((key) => key.startsWith(REFS_PREFIX)).length,
       affectedPaths: left.summary.affectedPaths,
       ...sent,
       ...(commit === undefined ? {} : { branch: this.#session.state.branch, commit }),

@@ -83,8 +83,8 @@ function resultLines(summary: RepairSummary): string[] {
   if (result === 'wouldRepair' && branch === undefined)
     return [`${formatCount(found)} missing or damaged: ${cannot}. Nothing was written.`];
   if (result === 'wouldRepair') lines.push(`Would make the branch ${branch} at ${short}.`);
-  else if (result === 'notRepaired' && summary.unnamed > 0)
-    lines.push('Nothing was repaired yet: first make the branch again.');
+  else if (result === 'notRepaired' && summary.lostRefs > 0)
+    lines.push('Nothing was repaired yet: first make the branches and tags again that are gone or damaged.');
   else if (result === 'notRepaired')
     lines.push('Nothing could be repaired from this workspace. Another one may still have the files.');
   else if (uploadedObjects === 0 && branch !== undefined) lines.push(`${branch} is at ${short}.`);

@@ -42,6 +42,10 @@ const OF_THE_COMMAND_LINE: readonly string[] = [
   'workspace/workspace-lock.ts: "dray X" (process ',
   // Parts of advice.
   'jobs/session/command-line.ts',
+  // The command lines of merge and revert, as advice and the record of a run name them.
+  'jobs/merge/abort-merge.ts: X --abort',
+  'jobs/merge/pending-merge.ts: ',
+  'jobs/merge/revert.ts:  --parent X',
   'jobs/working-copy/interrupted-writes.ts: dray X',
   'jobs/session/arrivals.ts:  --remote ',
   'jobs/working-copy/interrupted-writes.ts:  --remote ',

@@ -38,7 +38,7 @@ describe('the document of what programs see', () => {
   });
 
   it('names each field of each summary', () => {
-    const files = ['imports', 'jobs', 'diff', 'scope', 'trees', 'peers'].map((name) =>
+    const files = ['imports', 'jobs', 'diff', 'merge', 'scope', 'trees', 'peers'].map((name) =>
       interfacesIn(`engine/api/jobs/${name}.ts`),
     );
     const fields = files.flatMap((file) =>

@@ -18,6 +18,7 @@ import { addInitCommand } from './commands/init.ts';
 import { addKeptCommand } from './commands/kept.ts';
 import { addLogCommand } from './commands/log.ts';
 import { addLoginCommand, addLogoutCommand } from './commands/login.ts';
+import { addMergeCommand, addRevertCommand } from './commands/merge.ts';
 import { addCheckCommand } from './commands/places/check.ts';
 import { addCopyCommand, addExportCommand, addSyncCommand } from './commands/places/copy.ts';
 import { addDeltaCommand } from './commands/places/delta.ts';
@@ -85,6 +86,8 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
     tag: addTagCommand,
     branch: addBranchCommand,
     switch: addSwitchCommand,
+    merge: addMergeCommand,
+    revert: addRevertCommand,
   },
   'Plain files and objects:': {
     copy: addCopyCommand,

@@ -84,6 +84,30 @@ const STATE = v.object({
   arriving: v.optional(v.record(v.string(), v.pipe(v.array(ARRIVAL), v.minLength(1)))),
   /** By path: entries that this file system cannot hold (jobs/working-copy/unheld-entries.ts), and why. */
   unheld: v.optional(v.record(v.string(), v.picklist(['link', 'name']))),
+  /**
+   * By remote name: the base is another version than that of the branch, which somebody looks at
+   * (jobs/session/detached.ts). `ref` is what they typed.
+   */
+  detached: v.optional(v.record(v.string(), v.object({ ref: v.string() }))),
+  /** By remote name: a merge or a revert that is not pushed yet (jobs/merge/pending-merge.ts). */
+  merging: v.optional(
+    v.record(
+      v.string(),
+      v.object({
+        kind: v.picklist(['merge', 'revert']),
+        /** The commit that is merged, or taken back. */
+        commit: COMMIT,
+        /** As it was typed. */
+        ref: v.string(),
+        /** Of a revert of a merge: to which of its parents. Counts from 1. */
+        parent: v.optional(v.number()),
+        /** Of the next push, unless it has its own. */
+        message: v.string(),
+        /** Present until all files are written. */
+        isUnfinished: v.optional(v.literal(true)),
+      }),
+    ),
+  ),
   /** Present until the workspace's clone has finished. `ref` is the requested ref. */
   cloning: v.optional(v.object({ ref: v.optional(v.string()) })),
   /** The part of the dataset that the workspace holds (model/scope.ts). Absent: all of it. */

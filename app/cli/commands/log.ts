@@ -7,6 +7,7 @@ import { type CommandHost, type CommandView, runCommand } from '../command-host.
 import { addExamples } from '../options/examples.ts';
 import { parseCount } from '../options/global-options.ts';
 import type { Paint } from '../output/colors.ts';
+import { formatDetached } from '../output/detached-line.ts';
 import { quotePath } from '../output/terminal-text.ts';
 
 interface LogOptions {
@@ -60,8 +61,12 @@ const logView: CommandView<LogSummary> = {
   onEvent: (event, output) => {
     if (event.type === 'commit') for (const line of formatCommit(event, output.paint)) output.result(line);
   },
-  onSummary: ({ commits }, output) => {
+  onSummary: ({ commits, detached }, output) => {
     if (commits === 0) output.note('No commits yet. Make the first one with "dray push".');
+    if (detached) {
+      const at = `${formatDetached(detached, 'the branch')}, whose commits these are.`;
+      output.note(`${at} "dray log @" shows those of this version.`);
+    }
   },
 };
 

@@ -1,20 +1,17 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { given } from '../../../engine/api/given.ts';
-import type { ConflictSide, PullSummary } from '../../../engine/api/jobs/jobs.ts';
+import type { PullSummary } from '../../../engine/api/jobs/jobs.ts';
 import { formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { createBandwidthOption } from '../options/global-options.ts';
+import { addSideOptions, chooseSide, type SideOptions } from '../options/side-options.ts';
 import { formatChangeTotals, formatConflict, printChanges } from '../output/change-lines.ts';
-import { formatKept } from '../output/kept-line.ts';
-import { quotePath } from '../output/terminal-text.ts';
+import { formatCopies, formatKept } from '../output/kept-line.ts';
 import { formatTransfer } from '../output/transfer-line.ts';
 
-interface PullOptions {
+interface PullOptions extends SideOptions {
   readonly dryRun?: true;
-  readonly theirs?: true;
-  readonly ours?: true;
-  readonly both?: true;
 }
 
 export function addPullCommand(program: Command, host: CommandHost): void {
@@ -25,12 +22,8 @@ export function addPullCommand(program: Command, host: CommandHost): void {
       'Updates the workspace to the newest commit of the branch (or another ref) and keeps local changes. If both sides changed the same path, nothing is changed and the command ends with exit code 5, unless --ours, --theirs or --both decides. Local files that it overwrites are kept for 30 days ("dray kept").',
     )
     .argument('[ref]', 'a branch, a tag or a commit (default: the current branch)')
-    .option('-n, --dry-run', 'show what would change, and change nothing')
-    .addOption(
-      new Option('--theirs', "on a conflict, take theirs: the remote's version").conflicts(['ours', 'both']),
-    )
-    .addOption(new Option('--ours', 'on a conflict, keep mine: the local version').conflicts('both'))
-    .addOption(new Option('--both', 'on a conflict, keep both: mine gets a second name'))
+    .option('-n, --dry-run', 'show what would change, and change nothing');
+  addSideOptions(command)
     .addOption(createBandwidthOption())
     .action((ref: string | undefined, options: PullOptions, self: Command) =>
       runCommand(host, self, {
@@ -48,12 +41,6 @@ export function addPullCommand(program: Command, host: CommandHost): void {
     ['dray pull v1', 'the files as tag v1 has them'],
     ['dray pull --dry-run', 'what would change here'],
   ]);
-}
-
-function chooseSide({ both, theirs, ours }: PullOptions): ConflictSide | undefined {
-  if (both) return 'both';
-  if (theirs) return 'theirs';
-  return ours ? 'ours' : undefined;
 }
 
 function createPullView(options: PullOptions, ref: string | undefined): CommandView<PullSummary> {
@@ -87,12 +74,14 @@ export function formatPullEnd(
       return [`Would pull ${formatChangeTotals(changes)}. Nothing was changed.`];
     case 'pulled': {
       const sides = decided > 0 ? ` Resolved ${formatPlural(decided, 'conflict')}.` : '';
+      const look = summary.detached
+        ? [`Detached: the branch ${branch} stays where it is. "dray pull" goes back to it.`]
+        : [];
       return [
         `Pulled ${formatChangeTotals(changes)}: ${at}.${sides}`,
+        ...look,
         `Received ${formatTransfer({ bytes: downloadedBytes, elapsedMs, requests })}.`,
-        ...(summary.copies ?? []).map(
-          ({ copy, path }) => `Kept both of ${quotePath(path)}: yours is ${quotePath(copy)}.`,
-        ),
+        ...formatCopies(summary.copies),
         ...formatKept(summary.kept),
       ];
     }

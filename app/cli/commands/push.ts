@@ -7,6 +7,7 @@ import { type CommandHost, type CommandView, runCommand } from '../command-host.
 import { addExamples } from '../options/examples.ts';
 import { createBandwidthOption } from '../options/global-options.ts';
 import { formatChangeTotals, formatConflict, printChanges } from '../output/change-lines.ts';
+import { formatDetached } from '../output/detached-line.ts';
 import { formatNotKept } from '../output/not-kept-line.ts';
 import type { Output } from '../output/output.ts';
 import { formatQueryActual, formatQueryPlan } from '../output/query-plan-table.ts';
@@ -95,7 +96,10 @@ function formatPushEnd(summary: PushSummary, elapsedMs: number): string[] {
   const at = commit === null ? `${branch} has no commit` : `${branch} is at ${formatHash(commit)}`;
   switch (summary.result) {
     case 'nothingToPush':
-      return [`Nothing to push: ${at}. ${formatPlural(requests.total, 'request')}.`];
+      return [
+        `Nothing to push: ${at}. ${formatPlural(requests.total, 'request')}.`,
+        ...(summary.detached ? [`${formatDetached(summary.detached, branch)}.`] : []),
+      ];
     case 'wouldPush':
       return [
         `Would push ${changed}: ${formatPlural(uploadedObjects, 'object')}, ${formatBytes(uploadedBytes)} to send${beforeCompression ? ' before compression' : ''}. Nothing was sent.`,
@@ -104,9 +108,10 @@ function formatPushEnd(summary: PushSummary, elapsedMs: number): string[] {
       const merged = summary.mergedWith
         ? ` It was merged with ${formatHash(summary.mergedWith)}; get that with "dray pull".`
         : '';
+      const merges = summary.merged ? ` It records the merge of ${formatHash(summary.merged)}.` : '';
       const sent = formatTransfer({ bytes: uploadedBytes, elapsedMs, requests });
       return [
-        `Pushed ${changed}: ${at}.${merged}`,
+        `Pushed ${changed}: ${at}.${merges}${merged}`,
         `Sent ${formatCount(uploadedObjects)} ${uploadedObjects === 1 ? 'object' : 'objects'}, ${sent}.`,
         ...formatNotKept('in a commit', summary.notKept),
       ];

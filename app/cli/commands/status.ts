@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import type { StatusSummary } from '../../../engine/api/jobs/jobs.ts';
+import type { PendingMerge } from '../../../engine/api/jobs/pending-merge.ts';
 import { formatBytes, formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { countChanges, formatChangeTotals, printChanges } from '../output/change-lines.ts';
+import { formatDetached } from '../output/detached-line.ts';
 import { formatOutside } from '../output/outside-line.ts';
 import { quotePath } from '../output/terminal-text.ts';
 
@@ -46,6 +48,7 @@ function createStatusView(options: StatusOptions): CommandView<StatusSummary> {
     },
     onSummary: (summary, output) => {
       output.note(formatLocalState(summary));
+      if (summary.merging) output.note(formatMerging(summary.merging));
       if (summary.scope) for (const line of formatScope(summary.scope)) output.note(line);
       if (summary.upstream) output.note(formatUpstream(summary, summary.upstream));
     },
@@ -57,11 +60,23 @@ function createStatusView(options: StatusOptions): CommandView<StatusSummary> {
 }
 
 function formatLocalState(summary: StatusSummary): string {
-  const { bytes, changes, files } = summary;
-  const base = formatBase(summary);
-  if (countChanges(changes) > 0)
-    return `On ${base}: ${formatChangeTotals(changes)}. Store it with "dray push".`;
-  return `On ${base}: nothing changed in ${formatPlural(files, 'file')}, ${formatBytes(bytes)}.`;
+  const { branch, bytes, changes, detached, files } = summary;
+  const base = detached ? formatDetached(detached, branch) : `On ${formatBase(summary)}`;
+  if (countChanges(changes) > 0) {
+    const next = detached
+      ? `Take it along with "dray switch ${branch}" or "dray switch -c NAME".`
+      : 'Store it with "dray push".';
+    return `${base}: ${formatChangeTotals(changes)}. ${next}`;
+  }
+  return `${base}: nothing changed in ${formatPlural(files, 'file')}, ${formatBytes(bytes)}.`;
+}
+
+function formatMerging({ commit, isUnfinished, kind, ref }: PendingMerge): string {
+  const what = commit.startsWith(ref) ? formatHash(commit) : `${ref} (${formatHash(commit)})`;
+  const begun = kind === 'merge' ? `A merge of ${what}` : `A revert of ${what}`;
+  if (!isUnfinished)
+    return `${begun} is in these changes: "dray push" records it, "dray ${kind} --abort" takes it back.`;
+  return `${begun} did not write all files: run it again, or "dray ${kind} --abort".`;
 }
 
 function formatBase({ arriving, branch, commit }: StatusSummary): string {

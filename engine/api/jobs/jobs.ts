@@ -1,6 +1,7 @@
 /** The contract of each job: its request and its summary. Isomorphic and JSON-safe. */
 import type { ErrorCode } from '../error.ts';
 import type { JobEvent, QueryExplanation, QueryMode } from '../events.ts';
+import type { DetachedAt, PendingMerge } from './pending-merge.ts';
 import type { MasterKeys } from './repositories.ts';
 import type { WorkspaceScope } from './workspace-scope.ts';
 
@@ -176,6 +177,8 @@ export interface StatusSummary {
   };
   /** Of a workspace that holds a part of the dataset. */
   readonly scope?: WorkspaceScope;
+  readonly detached?: DetachedAt;
+  readonly merging?: PendingMerge;
 }
 
 /** What to push, and how. */
@@ -204,6 +207,8 @@ export interface PushSummary {
   readonly commit: string | null;
   /** The other commit, when the push merged one. */
   readonly mergedWith?: string;
+  /** The commit of a `merge` that this push records. */
+  readonly merged?: string;
   readonly changes: ChangeTotals;
   /** In a dry run: what would be sent. The bytes may be those of content that will be compressed. */
   readonly uploadedObjects: number;
@@ -217,6 +222,8 @@ export interface PushSummary {
   readonly requests: RequestTotals;
   /** In a dry run: the requests of the push, as far as they can be foreseen. */
   readonly forecast?: RequestTotals;
+  /** If there was nothing to push. */
+  readonly detached?: DetachedAt;
 }
 
 /** What to pull, and what becomes of conflicts. */
@@ -262,6 +269,8 @@ export interface PullSummary {
   readonly copies?: readonly MadeCopy[];
   readonly failed: number;
   readonly requests: RequestTotals;
+  /** Of `pull REF`: the workspace shows that version now. */
+  readonly detached?: DetachedAt;
 }
 
 export interface LogRequest {
@@ -276,6 +285,8 @@ export interface LogSummary {
   readonly commits: number;
   /** Set if there are older commits that the command did not read. */
   readonly isMore: boolean;
+  /** Of the branch's own log: the workspace shows another version. */
+  readonly detached?: DetachedAt;
 }
 
 /** The request of `branch` and `tag`. */
@@ -336,16 +347,6 @@ export interface RestoreSummary {
   readonly bytes: number;
   readonly failed: number;
   readonly kept?: KeptTotals;
-}
-
-export interface ReadCommittedRequest {
-  /** A branch, a tag or a commit; `@`: the base. */
-  readonly from: string;
-  /** Relative to `context.directory`. */
-  readonly path: string;
-  /** Only the first bytes, or bytes from an offset. */
-  readonly offsetBytes?: number;
-  readonly lengthBytes?: number;
 }
 
 export interface VerifyRequest {

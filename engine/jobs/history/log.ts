@@ -8,6 +8,7 @@ import type { Commit } from '../../repository/commit.ts';
 import { listRefs } from '../../repository/refs.ts';
 import { readForgotten } from '../retention/forgotten.ts';
 import { fetchCommit } from '../session/base-commit.ts';
+import { detachedField } from '../session/detached.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
@@ -45,7 +46,7 @@ export async function log(
   }
   isMore ||= walk.isCut;
   if (commits === 0 && path !== undefined && !isMore && !isResumed) throw neverThere(path);
-  return { commits, isMore };
+  return { commits, isMore, ...(request.ref === undefined ? detachedField(session) : {}) };
 }
 
 /** A ref takes precedence over a path of the same name. */

@@ -1,6 +1,7 @@
 /** `dray cat --from REF PATH`: a file of a commit, or a part of it, without touching the working copy. */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext, ReadCommittedRequest } from '../../api/jobs/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { ReadCommittedRequest } from '../../api/jobs/read-committed.ts';
 import type { ReadPlaceSummary } from '../../api/jobs/trees.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import type { Entry, FileEntry } from '../../model/entry.ts';

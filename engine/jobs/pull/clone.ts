@@ -27,6 +27,7 @@ import { requireKept, whileKept } from '../retention/forgotten.ts';
 import { warnOfUnmatched, watchUnmatched } from '../scope/unmatched-patterns.ts';
 import { arrivalOf } from '../session/arrivals.ts';
 import { beginArrival, endArrival, fetchCommit, hashAs, saveBase } from '../session/base-commit.ts';
+import { withDetached } from '../session/detached-state.ts';
 import { checkBelongs, checkSameRepository, type LinkedRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openWorkspaceSession, type Session } from '../session/open-workspace.ts';
@@ -130,11 +131,15 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
     tip: target.tip,
     isEmpty: false,
   };
+  const ownBranch = { kind: 'branch', name: target.branch } as const;
+  // Of a tag or a commit: the workspace shows it, and is on the default branch.
+  const ref = target.tip ? undefined : session.state.cloning?.ref;
+  session.state = withDetached(session.state, session.remoteName, ref);
   if (isResumed) {
     onWriting();
     // Saved together with the base, when everything has arrived.
     if (!hasBase(session.state)) session.state = { ...session.state, branch: target.branch };
-    const named = { kind: 'branch', name: target.branch } as const;
+    const named = ref === undefined ? ownBranch : ({ kind: 'commit', name: ref } as const);
     const { commit, words } = target;
     const isOfBranch = target.tip !== undefined;
     return pullCommit(session, remote, link, { commit, named, isOfBranch, words }, {});

@@ -1,15 +1,17 @@
 /** `dray pull`: brings a commit's changes into the workspace, path by path, and never loses a local edit. */
 import { DrayError } from '../../api/error.ts';
-import type { ConflictSide, JobContext, PullRequest, PullSummary } from '../../api/jobs/jobs.ts';
+import type { JobContext, PullRequest, PullSummary } from '../../api/jobs/jobs.ts';
 import type { Change } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
-import { type MergeConflict, mergeChanges, resolveMerge } from '../../model/merge.ts';
-import { type LocalKeeper, openLocalKeeper } from '../kept/local-keeper.ts';
+import { refusePending, refuseUnfinished } from '../merge/pending-merge.ts';
+import { settlePending } from '../merge/record-merge.ts';
 import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
 import { whileKept } from '../retention/forgotten.ts';
 import { arrivalOf, arrivalsOf } from '../session/arrivals.ts';
 import { changesFromBase } from '../session/base-changes.ts';
 import { acceptCommit, beginArrival, endArrival, ensureBase, fetchCommit } from '../session/base-commit.ts';
+import { detachedField, followBranch } from '../session/detached.ts';
+import { withDetached } from '../session/detached-state.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
@@ -17,14 +19,14 @@ import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.t
 import { refuseReplaced, seenBranch } from '../session/replaced-history.ts';
 import { resolveNamed, type TypedCommit } from '../session/resolve-commit.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
-import { collectChanges, type OtherSide, reportConflicts } from '../working-copy/conflicts.ts';
+import { collectChanges, type OtherSide } from '../working-copy/conflicts.ts';
 import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
 import { forgetCutRuns, hasCutRuns, takeTorn } from '../working-copy/interrupted-writes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
+import { type MergePlan, openMergeKeeper, planMerge } from '../working-copy/plan-merge.ts';
 import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
 import { canHoldMore, createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
-import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
-import { emitChanges, toChange } from '../working-copy/working-changes.ts';
+import { emitChanges, workingChanges } from '../working-copy/working-changes.ts';
 import { bringHeld, NOTHING_HELD } from './bring-held.ts';
 
 export async function pull(context: JobContext, request: PullRequest): Promise<PullSummary> {
@@ -37,6 +39,8 @@ export async function pull(context: JobContext, request: PullRequest): Promise<P
     await refuseReplaced(session, remote, seenBranch(link));
   const { commit: target, named } = await targetCommit(session, remote, link, request.ref);
   const isOwn = request.ref === undefined || target === link.tip?.commit;
+  if (isOwn) refuseUnfinished(session);
+  else if (request.dryRun !== true) refusePending(session);
   const words = isOwn ? 'pull' : `pull ${request.ref}`;
   return await pullCommit(
     session,
@@ -84,7 +88,12 @@ export async function pullCommit(
   request: PullRequest,
 ): Promise<PullSummary> {
   const bring = () => bringCommit(session, remote, link, target, request);
-  return await whileKept(remote.store, target.commit, bring, { signal: session.context.signal });
+  const summary = await whileKept(remote.store, target.commit, bring, { signal: session.context.signal });
+  const isThere = session.state.bases[session.remoteName] === target.commit;
+  if (!isThere || request.dryRun) return summary;
+  if (target.isOfBranch) followBranch(session);
+  await settlePending(session, remote.store);
+  return { ...summary, ...detachedField(session) };
 }
 
 async function bringCommit(
@@ -143,13 +152,14 @@ async function bringCommit(
     writes: [writes],
     givenUp: new Set([...plan.givenUp, ...torn]),
     leavingOut,
-    keeper: openKeeper(session, words, plan, torn),
+    keeper: openMergeKeeper(session, words, plan, torn),
   });
   const isComplete = applied.failed === 0;
   const left = leaveOut(session, leavingOut, isComplete);
   // When a file fails the base stays, and the next pull fetches the missing files.
   if (!isComplete) endArrival(session, link, notPlanned(theirs, plan));
   else {
+    if (!isOfBranch) session.state = withDetached(session.state, session.remoteName, named.name);
     acceptCommit(session, link, { hash: target, changes: theirs }, isOfBranch ? 'branch' : 'other');
     forgetCutRuns(session);
   }
@@ -177,7 +187,7 @@ function isUpToDate(session: Session, target: CommitHash): boolean {
 }
 
 /** What a pull did not have to write: the file here is the commit's, or was preferred to it. */
-function notPlanned(theirs: readonly Change[], plan: PullPlan): readonly Change[] {
+function notPlanned(theirs: readonly Change[], plan: MergePlan): readonly Change[] {
   const planned = new Set(plan.changes.map(({ path }) => path));
   return theirs.filter(({ path }) => !planned.has(path));
 }
@@ -194,81 +204,14 @@ function bytesOf(entries: readonly Entry[]): number {
   return entries.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.sizeBytes : 0), 0);
 }
 
-interface PullPlan {
-  /** The changes to apply to the working copy. */
-  readonly changes: readonly Change[];
-  readonly decided: number;
-  /** The paths whose local files `--theirs` or `--both` replaces. */
-  readonly givenUp: ReadonlySet<string>;
-  /** For `--both`: by the path of a local file, the file or folder that gets a second name. */
-  readonly copies: ReadonlyMap<string, string>;
-}
-
-function openKeeper(
-  session: Session,
-  words: string,
-  { changes, copies }: PullPlan,
-  torn: ReadonlySet<string>,
-): LocalKeeper {
-  const written = new Set(changes.map(({ path }) => path));
-  const deletions = new Set(changes.flatMap(({ after, path }) => (after ? [] : [path])));
-  return openLocalKeeper({
-    session,
-    words,
-    copies,
-    deletions,
-    isTaken: (path) => written.has(path),
-    // Files that a power cut damaged need not be kept.
-    isMeant: (path) => !torn.has(path),
-  });
-}
-
 /** @throws `conflict` after an event for each path, unless the request decides */
 async function planPull(
   session: Session,
   theirs: readonly Change[],
   other: OtherSide,
   request: PullRequest,
-): Promise<PullPlan> {
+): Promise<MergePlan> {
   const theirPaths = new Set(theirs.map((change) => change.path));
   await hashFiles(session, unreadAmong(session, theirPaths));
-  const ours: Change[] = [];
-  for (const page of session.index.files.changes(0)) for (const change of page) ours.push(toChange(change));
-  const merge = mergeChanges(ours, theirs);
-  const inTheWay = findObstacles(session, merge.takeTheirs);
-  const conflicts = [...merge.conflicts, ...inTheWay];
-  const decide = ({ path }: MergeConflict) => request.decisions?.[path] ?? request.conflicts ?? 'stop';
-  if (conflicts.some((conflict) => decide(conflict) === 'stop'))
-    throw reportConflicts(session, conflicts, other);
-  // Already decided, but a dry run reports them.
-  if (request.dryRun) reportConflicts(session, conflicts, other);
-  const isTheirs = (conflict: MergeConflict) => sideOf(conflict, decide(conflict)) === 'theirs';
-  const isBoth = (conflict: MergeConflict) => isTheirs(conflict) && decide(conflict) === 'both';
-  const kept = new Set(inTheWay.filter((conflict) => !isTheirs(conflict)).map(({ path }) => path));
-  const resolved =
-    conflicts.length === 0
-      ? merge.takeTheirs
-      : resolveMerge(merge, (conflict) => (isTheirs(conflict) ? 'theirs' : 'ours'));
-  return {
-    changes: resolved.filter((change) => !kept.has(change.path)),
-    decided: conflicts.length,
-    givenUp: new Set(conflicts.filter(isTheirs).flatMap(({ ours, path }) => [path, ...pathsOf(ours)])),
-    copies: new Map(
-      conflicts
-        .filter(isBoth)
-        .flatMap(({ ours, path }) => [path, ...pathsOf(ours)].map((at) => [at, path] as const))
-        .filter(([at, whole]) => at === whole || at.startsWith(`${whole}/`)),
-    ),
-  };
-}
-
-/** The side whose version the path gets. `both` keeps the only version of a file that one side deleted. */
-function sideOf({ ours, theirs }: MergeConflict, decision: ConflictSide | 'stop'): 'ours' | 'theirs' {
-  if (decision !== 'both') return decision === 'theirs' ? 'theirs' : 'ours';
-  const has = (changes: readonly Change[]) => changes.some(({ after }) => after && after.kind !== 'folder');
-  return has(ours) && !has(theirs) ? 'ours' : 'theirs';
-}
-
-function pathsOf(changes: readonly Change[]): string[] {
-  return changes.flatMap(({ path }) => (path.endsWith('/') ? [] : [path]));
+  return planMerge(session, { ours: [...workingChanges(session)].flat(), theirs }, other, request);
 }

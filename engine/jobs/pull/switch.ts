@@ -3,6 +3,8 @@ import { DrayError, messageWithoutAdvice } from '../../api/error.ts';
 import type { JobContext, PullSummary, SwitchRequest } from '../../api/jobs/jobs.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
 import { createBranch } from '../history/refs.ts';
+import { refusePending } from '../merge/pending-merge.ts';
+import { withDetached } from '../session/detached-state.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
@@ -14,6 +16,8 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
   checkRefName(name);
   using session = await openSession(context, 'switch');
   await using remote = await openSessionRemote(session);
+  // `-c` stays at the base: a pending merge comes along.
+  if (!request.dryRun && !request.create) refusePending(session);
   if (request.create) await createBranch(session, remote.store, name);
   const link = await linkRepository(session, remote.store, name);
   if (name === session.state.branch) await refuseReplaced(session, remote, seenBranch(link));
@@ -38,7 +42,7 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
   if (request.dryRun) return summary;
   const isThere = session.state.bases[session.remoteName] === commit;
   const follows = { ...session.state.follows, [session.remoteName]: name };
-  if (isThere) session.saveState({ ...session.state, follows });
+  if (isThere) session.saveState({ ...withDetached(session.state, session.remoteName, undefined), follows });
   return { ...summary, branch: isThere ? name : branch };
 }
 

@@ -30,6 +30,8 @@ import { isSegmentOf, type KeysToAvoid } from '../../repository/manifest/segment
 import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import { withPending } from '../merge/pending-merge.ts';
+import { checkMergedWhole, mergedCommit, mergedOutside, refusePartOntoTip } from '../merge/record-merge.ts';
 import { isForgotten } from '../retention/forgotten.ts';
 import { arrivalOf } from '../session/arrivals.ts';
 import { changesFromBase } from '../session/base-changes.ts';
@@ -40,6 +42,7 @@ import {
   fetchCommit,
   saveBase,
 } from '../session/base-commit.ts';
+import { refuseDetached } from '../session/detached.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { refuseReplaced } from '../session/replaced-history.ts';
@@ -112,6 +115,8 @@ export async function publishChanges(context: PublishContext, record: CommitReco
     if (tip?.commit !== base.hash) {
       if (context.restoration) throw movedOn(context.branch);
       await refuseReplaced(session, context, { tip, collects: view !== undefined });
+      await refuseDetached(session, store, tip);
+      if (tip) refusePartOntoTip(session, tip);
       await refuseCollectedBase(context, tip);
     }
     refusePartAlone(context, tip);
@@ -302,9 +307,14 @@ async function writeOwnCommit(
   const filled = restoration
     ? []
     : await fillFoldersAbove(session, store, { commit: base.commit, of: above });
-  const others = filled.length === 0 ? relocated : [withRelocated([filled], relocated)].flat();
+  const filling = filled.length === 0 ? relocated : [withRelocated([filled], relocated)].flat();
   // A commit that nobody can read would end the history of the branch.
-  const parents = isCommitReplaced(context) ? base.commit!.parents : base.hash ? [base.hash] : [];
+  const merged = restoration ? undefined : await mergedCommit(context);
+  if (merged) await checkMergedWhole(context, merged);
+  const outside = merged ? await mergedOutside(context, merged) : [];
+  const based = isCommitReplaced(context) ? base.commit!.parents : base.hash ? [base.hash] : [];
+  const parents = merged ? [...based, merged] : based;
+  const others = outside.length === 0 ? filling : withRelocated([outside], filling);
   return writeCommitOver(context, base.commit, {
     confirmContent: () => confirmUploads(context),
     parents,
@@ -485,5 +495,6 @@ function accept(context: PublishContext, own: CommitHash): void {
     session.index.settings.base = undefined;
     session.index.files.acceptChanges();
   });
+  session.state = withPending(session.state, session.remoteName, undefined);
   saveBase(session, link.uuid, own, 'branch');
 }

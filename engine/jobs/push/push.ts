@@ -2,13 +2,18 @@
  * `dray push`: records the working copy as a commit on the remote's branch. engine/jobs/README.md lists the
  * steps.
  */
+import { DrayError } from '../../api/error.ts';
 import type { QueryExplanation } from '../../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../api/jobs/jobs.ts';
+import type { CommitHash } from '../../model/entry.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
+import { pendingMerge, savePending } from '../merge/pending-merge.ts';
+import { mergedCommit, refusePartOfMerge, refuseUnreadPart, settlePending } from '../merge/record-merge.ts';
 import { arrivalsOf } from '../session/arrivals.ts';
 import { acceptCommit, ensureBase } from '../session/base-commit.ts';
 import { warnIfUnsafe } from '../session/conditional-writes.ts';
+import { detachedField, refuseDetached } from '../session/detached.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
@@ -16,6 +21,7 @@ import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.t
 import { openExistenceQuery } from '../session/query-remote.ts';
 import { refuseReplaced, seenBranch } from '../session/replaced-history.ts';
 import { refuseHalfArrived, warnOfHalfArrived } from '../working-copy/half-arrived.ts';
+import { hashFiles, undecidedFiles } from '../working-copy/hash-files.ts';
 import { forgetCutRuns, refuseTorn } from '../working-copy/interrupted-writes.ts';
 import {
   type Refreshed,
@@ -99,21 +105,25 @@ export async function restoreBase(
 }
 
 async function pushTo(session: Session, remote: OpenedRemote, request: PushRequest): Promise<PushSummary> {
+  refusePartOfMerge(session, request);
   const prepared = await preparePush(session, remote, request);
-  if (prepared.isUnchanged) return nothingToPush(prepared);
+  const merged = await mergedCommit(prepared, prepared.link.tip);
+  if (prepared.isUnchanged && !merged) return nothingToPush(prepared);
   if (!request.allowEmptied) refuseEmptied(session);
-  if (await isOnBranch(prepared)) return nothingToPush(prepared);
+  if (await isUnchangedElsewhere(prepared)) return nothingToPush(prepared);
+  if (await isOnBranch(prepared, merged)) return nothingToPush(prepared);
   refusePartAlone(prepared, prepared.link.tip);
 
   const forecast = request.dryRun === true ? createPushForecast(prepared.link) : undefined;
   const uploaded = await uploadFiles({ ...prepared, meter: remote.meter, forecast });
   const changes = await countChanges(session, forecast !== undefined);
   const failed = prepared.failed + uploaded.failed;
+  refuseUnreadPart(session, failed);
   const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
   const relocated = prepared.base.isInDoubt ? await relocatedEntries(prepared) : [];
-  if (isNothing(changes) && relocated.length === 0) {
+  if (isNothing(changes) && relocated.length === 0 && !merged) {
     if (!forecast) await confirmUploads(prepared);
-    return { ...summary(prepared, { commit: tipOf(prepared), failed, changes }), ...sent };
+    return { ...nothingToPush({ ...prepared, failed }), ...sent };
   }
   warnOfCollisions(session);
   if (forecast) return forecastSummary(prepared, forecast, { failed, changes });
@@ -124,7 +134,7 @@ async function pushTo(session: Session, remote: OpenedRemote, request: PushReque
     return prepared.base.isInDoubt ? await relocatedEntries(prepared) : [];
   };
   const published = await publish(prepared, { failed, changes, relocated, storeAgain });
-  return { ...published, ...sent };
+  return { ...published, ...(merged ? { merged } : {}), ...sent };
 }
 
 interface PreparedPush extends PublishContext {
@@ -196,14 +206,33 @@ async function scanAndLink(
  * Whether the branch, moved by another push, already has this workspace's changes.
  * @throws `conflict`, before anything is sent
  */
-async function isOnBranch(prepared: PreparedPush): Promise<boolean> {
-  const { base, link, request, session } = prepared;
+async function isOnBranch(prepared: PreparedPush, merged: CommitHash | undefined): Promise<boolean> {
+  const { base, link, request, session, store } = prepared;
   if (!link.tip || (link.tip.commit === base.hash && !base.isMixed)) return false;
   await refuseReplaced(session, prepared, seenBranch(link));
   const { hasOurs, isOurs, theirs } = await mergeOntoTip(prepared, link.tip);
+  // The branch has the content of the merge, and not yet its history.
+  if (merged) return false;
   if (isOurs && request.dryRun !== true)
     acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });
+  if (hasOurs) await settlePending(session, store);
   return hasOurs;
+}
+
+/**
+ * For a workspace that does not follow its branch: whether its files are those of its base.
+ * @throws `conflict` if they are not
+ */
+async function isUnchangedElsewhere({ link, session, store }: PreparedPush): Promise<boolean> {
+  try {
+    await refuseDetached(session, store, link.tip);
+    return false;
+  } catch (error) {
+    if (!(error instanceof DrayError) || error.data.reason !== 'detached') throw error;
+    await hashFiles(session, undecidedFiles(session));
+    if (session.index.files.changes(0).next().done) return true;
+    throw error;
+  }
 }
 
 /**
@@ -230,7 +259,8 @@ async function publish(
   await warnIfUnsafe(session, store, link);
   session.context.emit({ type: 'phase', phase: 'commit' });
   const { commit, mergedWith } = await publishChanges(prepared, {
-    message: request.message ?? defaultMessage(changes, record.relocated.length),
+    message:
+      request.message ?? pendingMerge(session)?.message ?? defaultMessage(changes, record.relocated.length),
     ...record,
   });
   return {
@@ -263,7 +293,12 @@ function forecastSummary(prepared: PreparedPush, forecast: PushForecast, outcome
 }
 
 function nothingToPush(prepared: PreparedPush): PushSummary {
-  return summary(prepared, { commit: tipOf(prepared), failed: prepared.failed, changes: NO_CHANGES });
+  const { failed, request, session } = prepared;
+  // A revert that changes nothing has nothing to record.
+  if (request.dryRun !== true && failed === 0 && pendingMerge(session)?.kind === 'revert')
+    savePending(session, undefined);
+  const nothing = summary(prepared, { commit: tipOf(prepared), failed, changes: NO_CHANGES });
+  return { ...nothing, ...detachedField(session) };
 }
 
 function tipOf({ link }: PreparedPush): string | null {

@@ -9,7 +9,9 @@ import type {
 import { canNamePlace } from '../../api/text/version-place.ts';
 import { parseRemoteUrl } from '../../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../../workspace/workspace-folder.ts';
+import { withPending } from '../merge/pending-merge.ts';
 import { withoutArrivals } from '../session/arrivals.ts';
+import { withDetached } from '../session/detached-state.ts';
 import { findNamedRemote, type NamedRemote, workspaceRemote } from '../session/named-remote.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
@@ -140,7 +142,8 @@ export async function remoteRemove(
     });
   }
   const { [request.name]: _base, ...bases } = session.state.bases;
-  session.saveState({ ...withoutArrivals(session.state, request.name), bases });
+  const rest = withPending(withDetached(session.state, request.name, undefined), request.name, undefined);
+  session.saveState({ ...withoutArrivals(rest, request.name), bases });
   session.saveConfig({ ...session.config, remotes });
   return { remotes: Object.keys(remotes).length };
 }

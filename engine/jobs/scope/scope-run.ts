@@ -2,6 +2,7 @@ import { DrayError } from '../../api/error.ts';
 import type { ScopeSummary } from '../../api/jobs/scope.ts';
 import { checkScopePatterns } from '../../model/scope.ts';
 import type { WorkspaceState } from '../../workspace/workspace-folder.ts';
+import { refusePending } from '../merge/pending-merge.ts';
 import { arrivalsOf } from '../session/arrivals.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
@@ -44,6 +45,7 @@ export function withScope(
 export function checkChange(session: Session, only: Only): void {
   if (only) checkScopePatterns(only);
   if (arrivalsOf(session).length > 0) throw interrupted(session);
+  refusePending(session);
 }
 
 /** Without a base nothing tells which files the part has. @throws `conflict` if the branch has a commit */

@@ -20,6 +20,7 @@ import { whileKept } from '../retention/forgotten.ts';
 import { refreshIndex } from '../working-copy/refresh-index.ts';
 import { type Arrival, arrivalsOf, recordArrival, withoutArrivals } from './arrivals.ts';
 import { findCachedCommit } from './cached-commit.ts';
+import { withDetached } from './detached-state.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
 import { settleArrival } from './settle-arrivals.ts';
@@ -324,7 +325,8 @@ export function saveBase(session: Session, uuid: string, hash: CommitHash, kind:
   const { remoteName } = session;
   const { [remoteName]: __, ...others } = state.follows ?? {};
   const follows = kind === 'branch' ? { ...others, [remoteName]: state.branch } : others;
-  session.saveState({ ...state, follows, bases: { ...state.bases, [remoteName]: hash } });
+  const next = { ...state, follows, bases: { ...state.bases, [remoteName]: hash } };
+  session.saveState(kind === 'branch' ? withDetached(next, remoteName, undefined) : next);
   session.index.settings.base = baseMark(session, uuid, hash);
   session.index.settings.keepCommits(Object.values(session.state.bases));
 }

@@ -1,8 +1,10 @@
 /** `dray status`: what changed here since the last push or pull. Asks the remote only on request. */
 import type { JobContext, StatusRequest, StatusSummary } from '../../api/jobs/jobs.ts';
+import { pendingField } from '../merge/pending-merge.ts';
 import { arrivalsOf } from '../session/arrivals.ts';
 import { changesFromBase } from '../session/base-changes.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
+import { detachedField } from '../session/detached.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
@@ -32,6 +34,8 @@ export async function status(context: JobContext, request: StatusRequest): Promi
     changes,
     failed,
     ...scopeStatus(session, scanned),
+    ...detachedField(session),
+    ...pendingField(session),
     ...(request.remote && remote && link
       ? { upstream: await upstreamOf(session, remote, link, !isNothing(changes)) }
       : {}),

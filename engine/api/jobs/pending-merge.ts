@@ -1,0 +1,18 @@
+/** What a workspace is in the middle of. */
+
+/** The version that a detached workspace shows: another one than that of its branch. */
+export interface DetachedAt {
+  /** As it was typed. */
+  readonly ref: string;
+  readonly commit: string;
+}
+/** A merge or a revert that is in the workspace and not pushed yet. */
+export interface PendingMerge {
+  readonly kind: 'merge' | 'revert';
+  /** The commit that is merged, or taken back. */
+  readonly commit: string;
+  /** As it was typed. */
+  readonly ref: string;
+  /** Not all files were written: the same command goes on. */
+  readonly isUnfinished?: true;
+}

@@ -119,8 +119,9 @@ async function checkReported(
 
 async function checkNoGarbage(store: ObjectStore, { keys }: NamedByRefs): Promise<void> {
   expect([...(await keysBelow(store, CONTENT))].sort()).toEqual([...keys].sort());
-  const avoid = (await readCollectionState(store))!.state.avoid;
-  expect([...(await keysBelow(store, ['collection/']))].sort()).toEqual(avoid.map(collectionListKey).sort());
+  const { avoid, refs } = (await readCollectionState(store))!.state;
+  const lists = refs === undefined ? avoid : [...avoid, refs];
+  expect([...(await keysBelow(store, ['collection/']))].sort()).toEqual(lists.map(collectionListKey).sort());
 }
 
 async function checkChaos(server: S3Endpoint, encrypt: boolean): Promise<ChaosOutcome> {

@@ -146,8 +146,8 @@ function forecastOf(
   // The state, the avoid lists before and after, each old pack and its relocation; a new pack three times.
   const repackReads = repacked.packs === 0 ? 0 : 2 * (1 + avoidLists + repacked.packs + newPacks) + newPacks;
   const counts = {
-    // The last avoid list is looked at, since the new one may be joined to it.
-    reads: sofar.reads + lists + repackReads + Math.min(1, avoidLists),
+    // The last avoid list is looked at, since the new one may be joined to it, and the last record is swept.
+    reads: sofar.reads + lists + repackReads + 2 * Math.min(1, avoidLists),
     writes: refs + lists + STATES_AND_LISTS + repacked.packs + newPacks,
     lists: sofar.lists + 2 * REF_KINDS + RELOCATIONS_AND_LISTS,
     deletes: Math.ceil(objects / KEYS_PER_DELETE) + 1,

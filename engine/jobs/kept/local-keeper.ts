@@ -97,6 +97,8 @@ export function openLocalKeeper(options: LocalKeeperOptions): LocalKeeper {
       (turn) => name(path === whole ? turn : first + turn - 1),
       (copy) => {
         if (options.isTaken?.(copy)) throw Object.assign(new Error('taken'), { code: 'EEXIST' });
+        // A run that was killed has given it this name already.
+        if (isSameFile(join(root, path), join(root, copy))) return;
         mkdirSync(dirname(join(root, copy)), { recursive: true });
         giveName(join(root, path), join(root, copy));
       },
@@ -175,6 +177,15 @@ export function giveName(from: string, to: string): void {
     writeFileSync(to, '', { flag: 'wx' });
     renameSync(from, to);
   }
+}
+
+/** One file under both names, or two links with one target. */
+function isSameFile(path: string, name: string): boolean {
+  const [one, other] = [statIfThere(path), statIfThere(name)];
+  if (!one || !other || one.isDirectory()) return false;
+  if (one.isSymbolicLink() && other.isSymbolicLink())
+    return readlinkSync(path, 'buffer').equals(readlinkSync(name, 'buffer'));
+  return one.dev === other.dev && one.ino === other.ino;
 }
 
 /** Undefined if the path is a folder or does not exist. */

@@ -1,8 +1,9 @@
 /** `dray pull`: brings a commit's changes into the workspace, path by path, and never loses a local edit. */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext, PullRequest, PullSummary } from '../../api/jobs/jobs.ts';
-import type { Change } from '../../model/diff.ts';
+import { type Change, isSameEntry } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
+import type { MergeConflict } from '../../model/merge.ts';
 import { refusePending, refuseUnfinished } from '../merge/pending-merge.ts';
 import { settlePending } from '../merge/record-merge.ts';
 import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
@@ -26,7 +27,7 @@ import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { type MergePlan, openMergeKeeper, planMerge } from '../working-copy/plan-merge.ts';
 import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
 import { canHoldMore, createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
-import { emitChanges, workingChanges } from '../working-copy/working-changes.ts';
+import { emitChanges, toChange, workingChanges } from '../working-copy/working-changes.ts';
 import { bringHeld, NOTHING_HELD } from './bring-held.ts';
 
 export async function pull(context: JobContext, request: PullRequest): Promise<PullSummary> {
@@ -174,7 +175,7 @@ async function bringCommit(
     commit: isComplete ? target : (session.state.bases[session.remoteName] ?? null),
     changes: { ...changes, added: changes.added + held.brought },
     downloadedBytes: applied.bytes + held.bytes,
-    decided: plan.decided,
+    decided: isComplete ? plan.decided : countDecided(session, plan),
     ...applied.keeping,
     failed: problems + applied.failed + left + held.failed,
     requests: meter.totals(),
@@ -184,6 +185,18 @@ async function bringCommit(
 function isUpToDate(session: Session, target: CommitHash): boolean {
   const isBase = session.state.bases[session.remoteName] === target;
   return isBase && arrivalsOf(session).length === 0 && !hasCutRuns(session) && !canHoldMore(session);
+}
+
+/** The conflicts whose side is here. A path that could not be written is not resolved. */
+function countDecided({ index }: Session, { changes, conflicts }: MergePlan): number {
+  const undone = changes.filter(({ after, path }) => {
+    const row = index.files.find(path, 0);
+    const here = row && toChange(row).after;
+    return after && here ? !isSameEntry(here, after) : after !== here;
+  });
+  const isDone = ({ path }: MergeConflict) =>
+    !undone.some((change) => change.path === path || change.path.startsWith(`${path}/`));
+  return conflicts.filter(isDone).length;
 }
 
 /** What a pull did not have to write: the file here is the commit's, or was preferred to it. */

@@ -3,6 +3,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -436,4 +437,34 @@ it('a workspace whose first pull did not end takes nothing that arrived for its 
   expect(await push(testContext(late), {})).toMatchObject({ changes: { added: 1, modified: 0 } });
   bring();
   expect(await branchHas()).toEqual({ a: '2', c: '1', own: 'own', large: 'largelarge' });
+});
+
+it('a conflict whose side could not be written is not counted as resolved', async () => {
+  await others({ 'ro/r': '1' });
+  await pull(testContext(user), {});
+  await others({ a: '2', 'ro/r': '2' });
+  writeAll('user', { a: 'mine', 'ro/r': 'mine' });
+  await asNobody(sandbox, async () => {
+    chmodSync(join(user, 'ro'), 0o555);
+    expect(await pull(testContext(user), { conflicts: 'theirs' })).toMatchObject({ failed: 1, decided: 1 });
+    chmodSync(join(user, 'ro'), 0o755);
+    expect(await pull(testContext(user), { conflicts: 'theirs' })).toMatchObject({ failed: 0, decided: 1 });
+  });
+  expect(filesOf(user)).toEqual({ a: '2', b: '1', c: '1', 'ro/r': '2' });
+});
+
+it('a workspace without its folder for temporary files makes it again', async () => {
+  await others({ a: '2' });
+  rmSync(join(user, '.dray/tmp'), { recursive: true });
+  expect(await pull(testContext(user), {})).toMatchObject({ failed: 0, changes: { modified: 1 } });
+});
+
+it('keeping both of a conflict after a kill leaves one copy', async () => {
+  await others({ a: 'theirs' });
+  writeAll('user', { a: 'mine' });
+  const day = new Date().toISOString().slice(0, 10);
+  // As the killed run leaves it: the second name is there, and the file not replaced yet.
+  linkSync(join(user, 'a'), join(user, `a (mine, ${day})`));
+  expect(await pull(testContext(user), { conflicts: 'both' })).toMatchObject({ failed: 0, decided: 1 });
+  expect(filesOf(user)).toEqual({ a: 'theirs', [`a (mine, ${day})`]: 'mine', b: '1', c: '1' });
 });

@@ -1,5 +1,5 @@
 /** Opens the workspace with its lock and its index. Most jobs start here. */
-import { accessSync, constants, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { DrayError } from '../../api/error.ts';
@@ -9,6 +9,7 @@ import { newOwnName } from '../../base/replace-file.ts';
 import { JOURNAL_SUFFIXES } from '../../index/open-database.ts';
 import { copyFrozenIndex, copyIndex, type Index, openIndex } from '../../index/open-index.ts';
 import {
+  makeFolder,
   readConfig,
   readState,
   requireWorkspace,
@@ -89,6 +90,8 @@ export async function openWorkspaceSession(
   try {
     const config = readConfig(workspace);
     const state = readState(workspace);
+    // A folder without files, which backups and clean-ups like to leave out.
+    if (lock && !existsSync(workspace.temporaryFolder)) makeFolder(workspace.temporaryFolder);
     const remoteName = chooseRemote(config, context.remoteName);
     if (copyPath) (isFrozen ? copyFrozenIndex : copyIndex)(workspace.indexPath, copyPath);
     const { index, isNew, rebuiltBecause } = openIndex(copyPath ?? workspace.indexPath);

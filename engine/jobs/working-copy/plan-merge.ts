@@ -21,6 +21,7 @@ export interface MergePlan {
   /** The changes to apply to the working copy. */
   readonly changes: readonly Change[];
   readonly decided: number;
+  readonly conflicts: readonly MergeConflict[];
   /** The paths whose local files `--theirs` or `--both` replaces. */
   readonly givenUp: ReadonlySet<string>;
   /** For `--both`: by the path of a local file, the file or folder that gets a second name. */
@@ -71,6 +72,7 @@ export function planMerge(
   return {
     changes: resolved.filter((change) => !kept.has(change.path)),
     decided: conflicts.length,
+    conflicts,
     givenUp: new Set(conflicts.filter(isTheirs).flatMap(({ ours, path }) => [path, ...pathsOf(ours)])),
     copies: new Map(
       conflicts

@@ -11,7 +11,7 @@ import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixtu
 import type { CommitHash } from '../../engine/model/entry.ts';
 import { applyRetention, type DatedCommit } from '../../engine/model/retention-policy.ts';
 import { type Draw, drawFrom } from '../seeded-draw.ts';
-import { findOrInstall } from '../servers/apt-package.ts';
+import { toolPath } from '../servers/tools.ts';
 
 const HISTORIES = 6;
 const SNAPSHOTS = 16;
@@ -23,13 +23,14 @@ const HOUR_MS = 3_600_000;
 const GAPS_MS = [HOUR_MS / 10, HOUR_MS, 9 * HOUR_MS, 30 * HOUR_MS, 8 * 24 * HOUR_MS, 50 * 24 * HOUR_MS];
 
 let sandbox: Sandbox;
+/** Built from its pinned version, because Debian's is older. */
+let command: string;
 /** By host. */
 const histories = new Map<string, DatedCommit[]>();
 
 beforeAll(async () => {
   sandbox = createSandbox();
-  const found = await findOrInstall('restic', async () => restic('version').catch(() => undefined));
-  expect(found, 'restic is not there, and apt-get did not install it').toBeDefined();
+  command = await toolPath('restic');
   sandbox.write('file', 'content');
   await restic('init', '-q');
   const draw = drawFrom(23);
@@ -50,7 +51,7 @@ async function restic(...parameters: string[]): Promise<string> {
     TZ: 'UTC',
   };
   const options = { cwd: sandbox.folder, env: { ...process.env, ...environment }, maxBuffer: 2 ** 26 };
-  return (await promisify(execFile)('restic', parameters, options)).stdout;
+  return (await promisify(execFile)(command, parameters, options)).stdout;
 }
 
 /** The backups of one host. The last ones may lie in the future. */
@@ -102,12 +103,9 @@ interface ResticGroup {
   }[];
 }
 
-/**
- * The rule behind one of restic's reasons. None for "oldest daily snapshot" and the like: restic 0.16 and
- * later also keep the oldest snapshot where a rule has places left, which 0.14 and Dray do not.
- */
+/** The rule behind one of restic's reasons, such as "oldest daily snapshot". */
 function ruleOf(reason: string): KeepRule[] {
-  const counted = /^(last|daily|weekly|monthly) snapshot$/.exec(reason)?.[1];
+  const counted = /^(?:oldest )?(last|daily|weekly|monthly) snapshot$/.exec(reason)?.[1];
   if (counted !== undefined) return [counted as KeepRule];
   if (reason.startsWith('within ')) return ['within'];
   return reason.startsWith('has tags') ? ['tag'] : [];

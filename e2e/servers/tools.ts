@@ -22,6 +22,7 @@ const TOOLS = {
   },
   // Later versions have a replaced module, which "go install" refuses.
   temporal: { binary: 'temporal', module: 'github.com/temporalio/cli/cmd/temporal@v1.5.1' },
+  restic: { binary: 'restic', module: 'github.com/restic/restic/cmd/restic@v0.18.1' },
 } as const satisfies Record<string, Tool>;
 
 export type ToolName = keyof typeof TOOLS;

@@ -101,6 +101,28 @@ describe('a retention policy', () => {
       ],
     ],
     ['keeps nothing by a rule of zero', { keepLast: 0, keepDaily: 0 }, everyDay('2026-01-20', 3), []],
+    [
+      'keeps the oldest too while a rule has places left, as restic from 0.16 on',
+      { keepDaily: 3, keepMonthly: 1 },
+      ['2026-01-09 08:00', '2026-01-05 12:00', '2026-01-05 11:00', '2026-01-05 10:00'],
+      ['2026-01-09 08:00 daily monthly', '2026-01-05 12:00 daily', '2026-01-05 10:00 daily'],
+    ],
+    [
+      'keeps the oldest by each rule that has places left, and once if its period has a place',
+      { keepDaily: 5, keepWeekly: 2, keepMonthly: 9 },
+      ['2026-01-09 08:00', '2026-01-08 09:00', '2026-01-08 08:00'],
+      [
+        '2026-01-09 08:00 daily weekly monthly',
+        '2026-01-08 09:00 daily',
+        '2026-01-08 08:00 daily weekly monthly',
+      ],
+    ],
+    [
+      'drops the oldest once the rule is filled',
+      { keepDaily: 2 },
+      ['2026-01-09 08:00', '2026-01-05 12:00', '2026-01-05 11:00'],
+      ['2026-01-09 08:00 daily', '2026-01-05 12:00 daily'],
+    ],
   ])('%s', (_, policy, times, expected) => {
     expect(keptOf(policy, times)).toEqual(expected);
   });

@@ -1,11 +1,13 @@
 /**
  * Which commits a retention policy keeps: restic's words and rules (its manual, "Removing backup snapshots",
- * as of 0.14). A commit stays if any rule keeps it. Days, weeks and months are those of UTC, so that the
+ * as of 0.18). A commit stays if any rule keeps it. Days, weeks and months are those of UTC, so that the
  * result is the same on every machine.
  *
  * - `keepLast`: the newest n commits.
  * - `keepDaily`, `keepWeekly`, `keepMonthly`: of each of the last n days, ISO weeks or months that have a
  *   commit, the newest one.
+ *   While a rule has places left, it also keeps the oldest commit, so that the history reaches back as far as
+ *   it does (restic from 0.16 on).
  * - `keepWithin`: what is newer than the newest commit minus the duration. A commit of the future does not
  *   count as the newest, because a wrong clock must not make all others old.
  * - `keepTags`: every commit with a tag that one of the patterns matches.
@@ -58,7 +60,8 @@ export function applyRetention(
   rules.push({ rule: 'tag', keeps: ({ tags }) => tags.some(isKeptTag) });
   const kept = new Map<CommitHash, readonly KeepRule[]>();
   for (const [at, commit] of newestFirst.entries()) {
-    const by = rules.filter(({ keeps }) => keeps(commit, at)).map(({ rule }) => rule);
+    const place = { at, isOldest: at === newestFirst.length - 1 };
+    const by = rules.filter(({ keeps }) => keeps(commit, place)).map(({ rule }) => rule);
     if (by.length > 0) kept.set(commit.hash, by);
   }
   return kept;
@@ -97,10 +100,16 @@ export function parseKeepWithin(text: string): Span {
   throw new DrayError('usage', message, { data: { value: text } });
 }
 
+interface Place {
+  /** 0 is the newest. */
+  readonly at: number;
+  readonly isOldest: boolean;
+}
+
 interface Rule {
   readonly rule: KeepRule;
   /** Called once for each commit, the newest first. */
-  readonly keeps: (commit: DatedCommit, at: number) => boolean;
+  readonly keeps: (commit: DatedCommit, place: Place) => boolean;
 }
 
 function countedRule(rule: KeepRule, places: number, periodOf: (timeMs: number, at: number) => number): Rule {
@@ -108,9 +117,9 @@ function countedRule(rule: KeepRule, places: number, periodOf: (timeMs: number, 
   let last: number | undefined;
   return {
     rule,
-    keeps: ({ timeMs }, at) => {
+    keeps: ({ timeMs }, { at, isOldest }) => {
       const period = periodOf(timeMs, at);
-      if (left <= 0 || period === last) return false;
+      if (left <= 0 || (period === last && !isOldest)) return false;
       left -= 1;
       last = period;
       return true;

@@ -293,7 +293,7 @@ describe('A workspace that holds a part', () => {
     expect(await status(testContext(part), { remote: true })).toMatchObject({ upstream: { state: 'same' } });
   });
 
-  it('is of a tag too, and its push keeps what the branch has got since', async () => {
+  it('is of a tag too, and goes on with the branch, which keeps what it has got since', async () => {
     await tag(testContext(whole), { name: 'v1' });
     sandbox.write('whole/a/0.txt', 'later');
     sandbox.write('whole/c/d/0.txt', 'later');
@@ -303,6 +303,8 @@ describe('A workspace that holds a part', () => {
     expect(readFileSync(`${part}/c/d/0.txt`, 'utf8')).toBe('c/d 0');
     expect(await changed(part)).toMatchObject(NOTHING);
     sandbox.write('part/c/d/new.txt', 'new');
+    await expect(push(testContext(part), {})).rejects.toMatchObject({ data: { reason: 'detached' } });
+    await switchBranch(testContext(part), { name: 'main' });
     expect(await push(testContext(part), {})).toMatchObject({ changes: { added: 1, modified: 0 } });
     await pull(testContext(whole), {});
     for (const path of ['a/0.txt', 'c/d/0.txt'])

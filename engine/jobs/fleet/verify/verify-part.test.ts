@@ -1,6 +1,6 @@
 /** A repository verified in parts, against a small server. */
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runFleet } from '../../../../e2e/fleet/run-fleet.ts';
 import { contextIn, freshStorePerTest, sandbox, store } from '../../../../e2e/fresh-store.ts';
@@ -33,13 +33,19 @@ async function makeWorkspace(): Promise<string> {
   return root;
 }
 
-let stored: ReadonlyMap<string, Buffer> | undefined;
+let stored: { readonly objects: ReadonlyMap<string, Buffer>; readonly config: string } | undefined;
 
 /** Returns a workspace of the repository. The files are written and pushed once, for all tests. */
 async function openRepository(): Promise<string> {
-  for (const [key, bytes] of stored ?? []) store.objects.set(key, Buffer.from(bytes));
   const root = await makeWorkspace();
-  if (stored) return root;
+  const config = `${root}/.dray/config.json`;
+  if (stored) {
+    // Another repository was made there just now.
+    store.objects.clear();
+    for (const [key, bytes] of stored.objects) store.objects.set(key, Buffer.from(bytes));
+    writeFileSync(config, stored.config);
+    return root;
+  }
   for (let at = 0; at < FILES; at += 1)
     sandbox.write(`work/${Math.floor(at / 1_050)}/${at}`, `content of ${at}`);
   for (const folder of ['0', '1'])
@@ -48,7 +54,8 @@ async function openRepository(): Promise<string> {
   await push(contextIn(root), {});
   sandbox.write('work/object', Buffer.alloc(100, 'p'));
   await push(contextIn(root), {});
-  stored = new Map([...store.objects].map(([key, bytes]) => [key, Buffer.from(bytes)]));
+  const objects = new Map([...store.objects].map(([key, bytes]) => [key, Buffer.from(bytes)]));
+  stored = { objects, config: readFileSync(config, 'utf8') };
   return root;
 }
 const keysBelow = (prefix: string) =>

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 const isLongRun = process.env.DRAY_LONG_TESTS === '1';
@@ -26,6 +27,50 @@ function pathsOf(isAlone: boolean): string[] {
   return files.filter(({ source }) => SETS_GLOBALS.test(source) === isAlone).map(({ path }) => path);
 }
 
+/**
+ * The files of `npm test` that take longest. They begin first, so that none of them runs alone at the end. A
+ * fresh clone knows no durations, and the size of a file says little.
+ */
+const SLOW = [
+  'e2e/collection/model',
+  'e2e/interrupted/resume',
+  'e2e/partial/partial-kills',
+  'e2e/gateway/gateway-limits',
+  'e2e/fleet/fleet-jobs',
+  'e2e/fleet/fleet-datasets',
+  'e2e/fleet/fleet-steps',
+  'e2e/fleet/fleet-pace',
+  'e2e/regression/regression',
+  'e2e/collection/chaos',
+  'engine/jobs/push/compressed',
+  'engine/jobs/remotes/encrypted',
+  'e2e/window/passwords-attacked',
+  'e2e/window/passwords',
+  'e2e/window/jobs',
+  'e2e/window/browse',
+  'app/guide/guide',
+  'engine/jobs/repair/repair',
+  'engine/jobs/import/dvc/import-dvc',
+  'engine/jobs/retention/forgotten',
+  'e2e/copy/copy-bad-link',
+  'e2e/peers/peers-broken',
+];
+
+class SlowFirst extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const found = SLOW.indexOf(moduleId.slice(ROOT.length, -'.test.ts'.length));
+      return found < 0 ? SLOW.length : found;
+    };
+    const sorted = await super.sort(specifications);
+    // One project after the other, or their files would not share processes.
+    const projects = [...new Set(sorted.map(({ project }) => project))];
+    return projects.flatMap((project) =>
+      sorted.filter((each) => each.project === project).sort((left, right) => rank(left) - rank(right)),
+    );
+  }
+}
+
 export default defineConfig({
   test: {
     // They end a test that hangs and judge nothing: on a busy machine a test may take ten times as long.
@@ -35,6 +80,7 @@ export default defineConfig({
     pool: 'forks',
     // Two more than the two cores of a small machine: tests often wait for a disk, a process or a page.
     maxWorkers: 4,
+    sequence: { sequencer: SlowFirst },
     projects: [
       { extends: true, test: { name: 'together', isolate: false, include: pathsOf(false) } },
       { extends: true, test: { name: 'alone', include: pathsOf(true) } },

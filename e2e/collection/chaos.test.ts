@@ -26,7 +26,7 @@ import { type ChaosCounts, type ChaosOutcome, type ReportedPush, runChaos } from
 import { keysBelow, type NamedByRefs, namedByRefs } from './stored-keys.ts';
 
 const CONTENT = ['commits/', 'manifests/', 'objects/', 'packs/', 'relocations/'];
-const LONG_MS = 10 * 60_000;
+const LONG_MS = runBudget({ short: 0, long: 2, full: 10 }) * 60_000;
 /** A pack that was written anew goes one round later, and its new one may have lost blobs by then. */
 const QUIET_COLLECTIONS_MAX = 6;
 
@@ -46,7 +46,7 @@ const scale = runBudget({
     collectors: 2,
     mishapPercent: 30,
     forgetPercent: 15,
-    isEnough: ({ elapsedMs, rounds }: ChaosCounts) => rounds >= 20 && elapsedMs > LONG_MS,
+    isEnough: ({ elapsedMs, rounds }: ChaosCounts) => rounds >= 10 && elapsedMs > LONG_MS,
   },
 });
 
@@ -56,10 +56,9 @@ interface Kind {
 }
 
 /** Both compress what can be compressed. */
-const kinds: readonly Kind[] = [
-  { name: 'a plain repository', encrypt: false },
-  { name: 'an encrypted repository', encrypt: true },
-];
+const PLAIN: Kind = { name: 'a plain repository', encrypt: false };
+const ENCRYPTED: Kind = { name: 'an encrypted repository', encrypt: true };
+const kinds = runBudget({ short: [ENCRYPTED], long: [PLAIN, ENCRYPTED] });
 
 /** Makes a repository with objects, packs and chunks from little content. @returns What opens it. */
 async function makeRepository(server: S3Endpoint, url: string, encrypt: boolean) {

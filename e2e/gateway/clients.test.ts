@@ -1,6 +1,8 @@
 /**
  * The S3 clients that people have read a dataset of Parquet files through a gateway, before and after its
  * branch moves. The repository is encrypted. A client that cannot be had here is named in the output.
+ *
+ * `npm test` has rclone, which other tests need as well. The others take minutes to install.
  */
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -19,6 +21,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findPeer } from '../../bench/machines/peers.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { askSigned } from '../../engine/gateway/gateway.fixture.ts';
 import { tag } from '../../engine/jobs/history/refs.ts';
 import { push } from '../../engine/jobs/push/push.ts';
@@ -36,10 +40,15 @@ const ROWS = 20_000;
 const sumOf = (version: number) => (PARTS * version * ROWS * (ROWS - 1)) / 2;
 const run = promisify(execFile);
 
-const clients = await findPythonClients();
-const peers = await Promise.all([findPeer('aws'), findPeer('s5cmd'), findPeer('rclone')]);
+const PYTHON = ['boto3', 'pandas', 's3fs', 'pyarrow', 'duckdb'];
+const BINARIES = runBudget<readonly Binary[]>({ short: ['rclone'], long: ['aws', 's5cmd', 'rclone'] });
+const TESTED = runBudget<readonly string[]>({ short: [], long: PYTHON });
+
+const clients = TESTED.length > 0 ? await findPythonClients() : { missing: 'npm run test:long has them' };
+const peers = await Promise.all(BINARIES.map((name) => findPeer(name)));
 for (const peer of peers) if ('missing' in peer) console.log(`Without ${peer.name}: ${peer.missing}`);
-if ('missing' in clients) console.log(`Without boto3, s3fs, pandas, pyarrow and DuckDB: ${clients.missing}`);
+if ('missing' in clients && TESTED.length > 0)
+  console.log(`Without boto3, s3fs, pandas, pyarrow and DuckDB: ${clients.missing}`);
 
 let sandbox: Sandbox;
 let gateway: GatewayProcess;
@@ -48,7 +57,9 @@ let environment: Record<string, string>;
 async function pushVersion(version: number): Promise<void> {
   const table = sandbox.path('work', 'table');
   if ('python' in clients) await run(clients.python, [SCRIPT, 'write', table, String(version)]);
-  else sandbox.write('work/table/part-0.parquet', `version ${version}`);
+  else
+    for (let part = 0; part < PARTS; part += 1)
+      sandbox.write(`work/table/part-${part}.parquet`, `version ${version}`);
   sandbox.write('work/näme & <b>/+ %.txt', `version ${version}`);
   await push(testContext(sandbox.path('work'), { environment: PASSWORD }), {});
   cpSync(sandbox.path('work'), sandbox.path(`v${version}`), {
@@ -92,10 +103,8 @@ async function etagOf(ref: string): Promise<string | undefined> {
   return (await askSigned(gateway.port, path, { accessKeyId, secretAccessKey })).headers.etag;
 }
 
-const PYTHON = ['boto3', 'pandas', 's3fs', 'pyarrow', 'duckdb'];
 /** They read no other columns. The others read blocks that are larger. */
 const BY_RANGES = new Set(['duckdb', 'pyarrow']);
-const BINARIES = ['aws', 's5cmd', 'rclone'] as const;
 
 describe.each([1, 2])('of the branch as version %i', (version) => {
   beforeAll(async () => {
@@ -108,7 +117,7 @@ describe.each([1, 2])('of the branch as version %i', (version) => {
     });
   });
 
-  it.each(PYTHON)('%s reads a column', async (name) => {
+  it.each(TESTED)('%s reads a column', async (name) => {
     if ('missing' in clients) return expect.soft(console.log(`Not tested: ${name}.`)).toBeUndefined();
     for (const [ref, expected] of [
       ['v1', 1],
@@ -138,8 +147,8 @@ describe.each([1, 2])('of the branch as version %i', (version) => {
 
 /** @returns why `rclone mount` cannot be tested here; undefined if it can. */
 async function withoutMounts(): Promise<string | undefined> {
-  const peer = peers.find(({ name }) => name === 'rclone')!;
-  if ('missing' in peer) return peer.missing;
+  const peer = peers.find(({ name }) => name === 'rclone');
+  if (!peer || 'missing' in peer) return peer?.missing;
   try {
     accessSync('/dev/fuse', constants.R_OK | constants.W_OK);
     await run('fusermount', ['-V']);
@@ -150,9 +159,9 @@ async function withoutMounts(): Promise<string | undefined> {
 }
 
 const missingMounts = await withoutMounts();
-if (missingMounts !== undefined) console.log(`Without rclone mount: ${missingMounts}`);
+if (TESTED.length > 0 && missingMounts !== undefined) console.log(`Without rclone mount: ${missingMounts}`);
 
-it('rclone mounts a version and a branch, which programs read as folders', async () => {
+longIt('rclone mounts a version and a branch, which programs read as folders', async () => {
   const peer = peers.find(({ name }) => name === 'rclone')!;
   if ('missing' in peer || missingMounts !== undefined)
     return expect.soft(console.log('Not tested: rclone mount.')).toBeUndefined();
@@ -194,7 +203,7 @@ describe('the snippets of the window', () => {
   const file = 'v1/table/part-0.parquet';
   const content = () => readFileSync(sandbox.path('v1/table/part-0.parquet'));
 
-  it('read with boto3', async () => {
+  longIt('read with boto3', async () => {
     if ('missing' in clients) return expect.soft(console.log('Not tested: boto3.')).toBeUndefined();
     const cwd = sandbox.path('boto3');
     mkdirSync(cwd);
@@ -206,7 +215,7 @@ describe('the snippets of the window', () => {
     expect(readFileSync(join(cwd, 'part-0.parquet'))).toEqual(content());
   });
 
-  it('read with DuckDB', async () => {
+  longIt('read with DuckDB', async () => {
     if ('missing' in clients) return expect.soft(console.log('Not tested: DuckDB.')).toBeUndefined();
     for (const key of ['v1/', file]) {
       const { stdout } = await run(clients.python, [SCRIPT, 'sql', snippet('duckdb', key)], {
@@ -241,9 +250,10 @@ function bytesSent(): number {
   return found.reduce((sum, [, bytes]) => sum + Number(bytes), 0);
 }
 
+type Binary = 'aws' | 's5cmd' | 'rclone';
 type Copy = (program: string, ref: string, destination: string) => Promise<void>;
 
-const COPY: Readonly<Record<(typeof BINARIES)[number], Copy>> = {
+const COPY: Readonly<Record<Binary, Copy>> = {
   async aws(program, ref, destination) {
     const asked = (...args: string[]) =>
       run(program, [...args, '--endpoint-url', gateway.url], { env: environment });

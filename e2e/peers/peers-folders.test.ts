@@ -166,14 +166,19 @@ describe('Read-only folders and others', () => {
   );
 
   longIt(
-    'get new times in one request where nothing else differs',
+    'get new times in few requests where nothing else differs',
     async () => {
       await change(`for at in many/*; do touch -d '2024-05-06 07:08:09.101112131' $at; done`);
       const summaries = await sendOn('copy');
       for (const { copiedFiles, result, touchedFolders } of summaries)
         expect([result, copiedFiles, touchedFolders]).toEqual(['copied', 0, FOLDERS - 1]);
-      // Besides the listings, one request reads the times at the source and one sets them.
-      expect(summaries.map(({ requests }) => requests.total)).toEqual([5, 3, 2]);
+      // Besides the listings, one request reads the times at the source and one sets them. A busy machine may
+      // take several, because one is sent when nothing was added to it for two milliseconds.
+      for (const [at, least] of [5, 3, 2].entries()) {
+        const { total } = summaries[at]!.requests;
+        expect(total).toBeGreaterThanOrEqual(least);
+        expect(total).toBeLessThan(least + FOLDERS / 4);
+      }
       await expectSame();
     },
     TIMEOUT_MS,

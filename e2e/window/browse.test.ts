@@ -141,7 +141,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
       .toBe('{"a": 2}\n');
   });
 
-  it('ignore entries that another page offers', async () => {
+  longIt('ignore entries that another page offers', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'hostile',

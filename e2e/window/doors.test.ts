@@ -67,7 +67,7 @@ describe.skipIf(!chromium)('The window in a browser', () => {
     }
   });
 
-  it('opens by a local page on its workspace, without a token in the address', async () => {
+  longIt('opens by a local page on its workspace, without a token in the address', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
     const root = join(folder, "quotes ' & <b>");
     await runCli(['init', '--remote', join(folder, 'store'), root]);

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { NOTES, startHistoryRepository } from './data/history-repository.ts';
 import { begunDrags, installFakeDesktop } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
@@ -46,7 +47,7 @@ describe.skipIf(!findChromium())('A part of a version', () => {
     expect(await page.getByRole('button', { name: 'Drag out...' }).count()).toBe(0);
   });
 
-  it('is copied where it is dropped in another window', async () => {
+  longIt('is copied where it is dropped in another window', async () => {
     await using window = await repository.open();
     const { complaints, context, folder, origin, page } = window;
     const contents = await openContents(page, 'first');

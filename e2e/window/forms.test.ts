@@ -71,7 +71,7 @@ describe.skipIf(!findChromium())('A form or a message of the window', () => {
     expect(await checks.getByText(/^credentials/).count()).toBe(0);
   });
 
-  it('edits a remote with the same test, and takes a removed one back', async () => {
+  longIt('edits a remote with the same test, and takes a removed one back', async () => {
     await using window = await open('/#/remotes?add=yes');
     const { page } = window;
     const { bucket } = started.server;

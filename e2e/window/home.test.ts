@@ -171,7 +171,7 @@ describe.skipIf(!findChromium())('Home', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('shows a first workspace that was made while the newcomer looked elsewhere', async () => {
+  longIt('shows a first workspace that was made while the newcomer looked elsewhere', async () => {
     await using window = await openWindow(browser);
     const { page } = window;
     await page.getByRole('heading', { name: 'Welcome to Dray' }).waitFor();

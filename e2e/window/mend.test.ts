@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { createSandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { startBrowser } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
@@ -72,7 +73,7 @@ describe.skipIf(!findChromium())('A repository in the window', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('loses the tags that a pattern names, with the commits that only they kept', async () => {
+  longIt('loses the tags that a pattern names, with the commits that only they kept', async () => {
     using sandbox = createSandbox();
     const root = sandbox.path('coast');
     mkdirSync(root);

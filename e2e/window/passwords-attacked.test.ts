@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { createSandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
@@ -20,7 +21,7 @@ const HOSTILE = `<img src=x onerror=alert(1)>\u202egnp.exe ${'long'.repeat(40)}`
 describe.skipIf(!findChromium())('An encrypted repository in the window', () => {
   const started = startBrowserAndSlowStore();
 
-  it('lets a saved job run only once its environment gives the password', async () => {
+  longIt('lets a saved job run only once its environment gives the password', async () => {
     using sandbox = createSandbox();
     const { root } = await pushedBirds(sandbox);
     {
@@ -98,27 +99,30 @@ describe.skipIf(!findChromium())('An encrypted repository in the window', () => 
     expect(window.complaints).toEqual([]);
   });
 
-  it('says each of ten wrong passwords at the field, and opens with the right one afterwards', async () => {
-    using sandbox = createSandbox();
-    const { root } = await pushedBirds(sandbox);
-    await using window = await openWorkspace(started.browser, { root, screen: '#/history' });
-    const { page } = window;
-    await press(page, page.getByRole('button', { name: 'Enter the password' }));
-    const dialog = page.getByRole('dialog', { name: 'Password of the repository' });
-    const field = dialog.getByLabel('Password or recovery key');
-    for (let guess = 0; guess < GUESSES; guess += 1) {
-      await typeInto(page, field, `wrong ${guess}`);
+  longIt(
+    'says each of ten wrong passwords at the field, and opens with the right one afterwards',
+    async () => {
+      using sandbox = createSandbox();
+      const { root } = await pushedBirds(sandbox);
+      await using window = await openWorkspace(started.browser, { root, screen: '#/history' });
+      const { page } = window;
+      await press(page, page.getByRole('button', { name: 'Enter the password' }));
+      const dialog = page.getByRole('dialog', { name: 'Password of the repository' });
+      const field = dialog.getByLabel('Password or recovery key');
+      for (let guess = 0; guess < GUESSES; guess += 1) {
+        await typeInto(page, field, `wrong ${guess}`);
+        await page.keyboard.press('Enter');
+        await dialog.getByText('This password opens no key of the repository.').waitFor();
+        await field.and(page.locator(':focus')).waitFor();
+      }
+      await typeInto(page, field, PASSWORD);
       await page.keyboard.press('Enter');
-      await dialog.getByText('This password opens no key of the repository.').waitFor();
-      await field.and(page.locator(':focus')).waitFor();
-    }
-    await typeInto(page, field, PASSWORD);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'the first' }).waitFor();
-    expect(window.complaints).toEqual([]);
-  });
+      await page.getByRole('heading', { name: 'the first' }).waitFor();
+      expect(window.complaints).toEqual([]);
+    },
+  );
 
-  it('leaves no password in the heap of the page', async () => {
+  longIt('leaves no password in the heap of the page', async () => {
     using sandbox = createSandbox();
     const { root } = await pushedBirds(sandbox);
     await using window = await openWorkspace(started.browser, { root, screen: '#/history' });
@@ -149,7 +153,7 @@ describe.skipIf(!findChromium())('An encrypted repository in the window', () => 
     expect(window.complaints).toEqual([]);
   });
 
-  it('that one window locks is asked for by the other, which goes on', async () => {
+  longIt('that one window locks is asked for by the other, which goes on', async () => {
     using sandbox = createSandbox();
     const { root } = await pushedBirds(sandbox);
     await using window = await openWorkspace(started.browser, { root, screen: '#/history' });
@@ -167,31 +171,36 @@ describe.skipIf(!findChromium())('An encrypted repository in the window', () => 
     expect(window.complaints).toEqual([]);
   });
 
-  it('that is locked while a push runs takes all of that push, and asks before the next one', async () => {
-    using sandbox = createSandbox();
-    const { environment, gate, server } = started.store;
-    const { root } = await pushedBirds(sandbox, `s3://${server.bucket}/birds`, server.environment);
-    await using window = await openWorkspace(started.browser, { root, screen: '#/history', environment });
-    const { origin, page } = window;
-    await unlock(page, PASSWORD);
-    await page.getByRole('heading', { name: 'the first' }).waitFor();
-    sandbox.write('birds/second.txt', 'bittern\n');
-    gate.hold(({ method }) => method === 'PUT', 0);
-    await askEngine(page, 'transfers.start', { kind: 'push', root });
-    await expect.poll(() => gate.held(), WAIT).toBeGreaterThan(0);
-    await page.goto(`${origin}/#/settings`);
-    await lock(page);
-    gate.release();
-    await page.goto(`${origin}/#/transfers`);
-    const row = rowOf(page, 'Push birds');
-    await expect.poll(stateOf(row), WAIT).toBe('Done');
-    sandbox.write('birds/third.txt', 'crane\n');
-    await askEngine(page, 'transfers.start', { kind: 'push', root });
-    await page.getByRole('button', { name: 'Enter the password' }).waitFor();
-    await unlock(page, PASSWORD);
-    await expect.poll(() => page.locator('.transfer .badge').allInnerTexts(), WAIT).toEqual(['Done', 'Done']);
-    expect(window.complaints).toEqual([]);
-  });
+  longIt(
+    'that is locked while a push runs takes all of that push, and asks before the next one',
+    async () => {
+      using sandbox = createSandbox();
+      const { environment, gate, server } = started.store;
+      const { root } = await pushedBirds(sandbox, `s3://${server.bucket}/birds`, server.environment);
+      await using window = await openWorkspace(started.browser, { root, screen: '#/history', environment });
+      const { origin, page } = window;
+      await unlock(page, PASSWORD);
+      await page.getByRole('heading', { name: 'the first' }).waitFor();
+      sandbox.write('birds/second.txt', 'bittern\n');
+      gate.hold(({ method }) => method === 'PUT', 0);
+      await askEngine(page, 'transfers.start', { kind: 'push', root });
+      await expect.poll(() => gate.held(), WAIT).toBeGreaterThan(0);
+      await page.goto(`${origin}/#/settings`);
+      await lock(page);
+      gate.release();
+      await page.goto(`${origin}/#/transfers`);
+      const row = rowOf(page, 'Push birds');
+      await expect.poll(stateOf(row), WAIT).toBe('Done');
+      sandbox.write('birds/third.txt', 'crane\n');
+      await askEngine(page, 'transfers.start', { kind: 'push', root });
+      await page.getByRole('button', { name: 'Enter the password' }).waitFor();
+      await unlock(page, PASSWORD);
+      await expect
+        .poll(() => page.locator('.transfer .badge').allInnerTexts(), WAIT)
+        .toEqual(['Done', 'Done']);
+      expect(window.complaints).toEqual([]);
+    },
+  );
 });
 
 /** Saves a job that pushes, and runs it. */

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { createSandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { startBrowser } from './browser-and-store.ts';
 import { HERON_PASSWORD as PASSWORD, pushedBirds } from './data/encrypted-birds.ts';
@@ -112,7 +113,7 @@ describe.skipIf(!findChromium())('An encrypted repository in the window', () => 
     expect(window.complaints).toEqual([]);
   });
 
-  it('gets, changes and loses passwords, each time with one that is typed', async () => {
+  longIt('gets, changes and loses passwords, each time with one that is typed', async () => {
     using sandbox = createSandbox();
     const { opens, root } = await pushedBirds(sandbox);
     await using window = await openWorkspace(started.browser, { root, screen: '#/repositories' });

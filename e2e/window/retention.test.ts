@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { startBrowserAndSlowStore, startBrowserAndStore } from './browser-and-store.ts';
@@ -100,7 +101,7 @@ describe.skipIf(!findChromium())('The space of a repository', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('says when the history has changed since its rules were tried, and forgets nothing', async () => {
+  longIt('says when the history has changed since its rules were tried, and forgets nothing', async () => {
     using sandbox = createSandbox();
     const { dray, push, root } = await pushedCoast(sandbox, { remote: sandbox.path('store'), versions: 3 });
     await using window = await openWorkspace(started.browser, { root, screen: SCREEN });
@@ -130,7 +131,7 @@ describe.skipIf(!findChromium())('The space of a repository', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('fits the width of a phone', async () => {
+  longIt('fits the width of a phone', async () => {
     using sandbox = createSandbox();
     const { root } = await pushedCoast(sandbox, { remote: sandbox.path('store'), versions: 3 });
     await using window = await openWorkspace(started.browser, { root, screen: SCREEN });
@@ -160,7 +161,7 @@ const describeLong = runBudget<(name: string, suite: () => void) => void>({
 describeLong('A collection on a store that hangs', () => {
   const slow = startBrowserAndSlowStore();
 
-  it('shows itself on the card, is paused and goes on, and a check is stopped', async () => {
+  longIt('shows itself on the card, is paused and goes on, and a check is stopped', async () => {
     using sandbox = createSandbox();
     const { environment, network, server } = slow.store;
     const remote = `s3://${server.bucket}/coast`;

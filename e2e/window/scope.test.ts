@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { cloneWorkspace } from '../../engine/jobs/pull/clone.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
@@ -112,7 +113,7 @@ describe.skipIf(!findChromium())('What a workspace holds', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is chosen for a clone too', async () => {
+  longIt('is chosen for a clone too', async () => {
     const { folder } = sandbox;
     mkdirSync(join(folder, 'other'));
     await using window = await openWindow(started.browser, { folder, path: '/#/home?add=yes' });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { parquetFile } from '../../engine/host/preview/parquet/parquet.fixture.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
@@ -93,7 +94,7 @@ describe.skipIf(!findChromium())('A version under attack', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('leaves room to the list in a folder of many levels, and says to all what is a folder', async () => {
+  longIt('leaves room to the list in a folder of many levels, and says to all what is a folder', async () => {
     await using window = await open();
     const { complaints, page } = window;
     const contents = await openContents(page, 'first');
@@ -125,7 +126,7 @@ describe.skipIf(!findChromium())('A version under attack', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('has no S3 key for a link, so it shows that of its folder', async () => {
+  longIt('has no S3 key for a link, so it shows that of its folder', async () => {
     await using window = await open();
     const { page } = window;
     const contents = await openContents(page, 'first');
@@ -166,7 +167,7 @@ describe.skipIf(!findChromium())('A version under attack', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('says that it was forgotten while it was browsed', async () => {
+  longIt('says that it was forgotten while it was browsed', async () => {
     await using window = await open();
     const { complaints, page } = window;
     const contents = await openContents(page, 'first');

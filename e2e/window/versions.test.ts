@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { NOTES, PICTURES, startHistoryRepository } from './data/history-repository.ts';
 import { findChromium } from './find-chromium.ts';
 import { PATIENCE_MS } from './open-window.ts';
@@ -34,7 +35,7 @@ describe.skipIf(!findChromium())('A version', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('is searched by name below the open folder', async () => {
+  longIt('is searched by name below the open folder', async () => {
     await using window = await repository.open();
     const { complaints, page } = window;
     const contents = await openContents(page, 'first');
@@ -79,7 +80,7 @@ describe.skipIf(!findChromium())('A version', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('is copied into a folder that the person chooses, and asks before it replaces', async () => {
+  longIt('is copied into a folder that the person chooses, and asks before it replaces', async () => {
     const { root } = repository;
     await using window = await repository.open();
     const { complaints, page } = window;
@@ -147,7 +148,7 @@ describe.skipIf(!findChromium())('A version', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('is summed by folders, down to the files that it changed', async () => {
+  longIt('is summed by folders, down to the files that it changed', async () => {
     await using window = await repository.open();
     const { complaints, page } = window;
     const commits = page.getByRole('grid', { name: 'Commits' });
@@ -174,7 +175,7 @@ describe.skipIf(!findChromium())('A version', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('has the room that a short history leaves below it, and a long one keeps some rows', async () => {
+  longIt('has the room that a short history leaves below it, and a long one keeps some rows', async () => {
     await using window = await repository.open();
     const { complaints, page } = window;
     await openContents(page, 'first');
@@ -190,7 +191,7 @@ describe.skipIf(!findChromium())('A version', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('keeps its rows where they are seen if a click comes before the news of a scroll', async () => {
+  longIt('keeps its rows where they are seen if a click comes before the news of a scroll', async () => {
     await using window = await repository.open();
     const { complaints, page } = window;
     await page.setViewportSize({ width: 390, height: 500 });
@@ -213,7 +214,7 @@ describe.skipIf(!findChromium())('A version', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('is reached by the keyboard alone', async () => {
+  longIt('is reached by the keyboard alone', async () => {
     await using window = await repository.open();
     const { complaints, page } = window;
     const contents = await openContents(page, 'first');

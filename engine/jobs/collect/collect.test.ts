@@ -28,11 +28,16 @@ beforeEach(() => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-const contextIn = (folder: string) =>
-  testContext(folder, { environment: { DRAY_AUTHOR: 'tester', DRAY_PASSWORD: 'a secret' } });
+/** Only an encrypted repository asks for the password. Its recovery key then opens it, at no cost. */
+const environment = { DRAY_AUTHOR: 'tester', DRAY_PASSWORD: 'a secret' };
+const contextIn = (folder: string) => testContext(folder, { environment });
 
-const init = (encrypt = false) =>
-  initWorkspace(contextIn(root), { remoteUrl: sandbox.path('store'), ...(encrypt && { encrypt }) });
+async function init(encrypt = false): Promise<void> {
+  environment.DRAY_PASSWORD = 'a secret';
+  const request = { remoteUrl: sandbox.path('store'), ...(encrypt && { encrypt }) };
+  const { recoveryKey } = await initWorkspace(contextIn(root), request);
+  if (recoveryKey !== undefined) environment.DRAY_PASSWORD = recoveryKey;
+}
 
 const collect = (request: CollectRequest = {}) =>
   collectGarbage(contextIn(root), { graceSeconds: 0, ...request });

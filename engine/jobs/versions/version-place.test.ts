@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import { tag } from '../history/refs.ts';
 import { usage } from '../one-place/disk-usage.ts';
 import { listPlace } from '../one-place/list-place.ts';
@@ -27,26 +28,27 @@ import { describeTree } from '../trees/same-trees.fixture.ts';
 
 const MIB = 1024 * 1024;
 const SMALL_FILES = 300;
-const PASSWORD = { DRAY_PASSWORD: 'secret' };
+const LARGE = Buffer.from(Uint8Array.from({ length: 12 * MIB }, (_, byte) => (byte * byte * 31) >> 7));
+const RANGES_MIB = runBudget({ short: 24, long: 75 });
+/** Only an encrypted repository asks for the password. Its recovery key then opens it, at no cost. */
+const password = { DRAY_PASSWORD: 'secret' };
 
 let sandbox: Sandbox;
 let work: string;
 beforeEach(() => {
+  password.DRAY_PASSWORD = 'secret';
   sandbox = createSandbox();
   work = sandbox.path('work');
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-const at = (directory: string, more = {}) => testContext(directory, { environment: PASSWORD, ...more });
+const at = (directory: string, more = {}) => testContext(directory, { environment: password, ...more });
 
 /** Two commits: the first is the tag v1. */
 async function start({ encrypt = false } = {}): Promise<void> {
   for (let index = 0; index < SMALL_FILES; index += 1)
     sandbox.write(`work/small/${index}.txt`, `content ${index} `.repeat(40));
-  sandbox.write(
-    'work/large',
-    Buffer.from(Array.from({ length: 12 * MIB }, (_, byte) => (byte * byte * 31) >> 7)),
-  );
+  sandbox.write('work/large', LARGE);
   sandbox.write('work/middle', Buffer.from('middle '.repeat(300_000)));
   sandbox.write('work/empty', '');
   sandbox.write('work/tool', 'run');
@@ -55,7 +57,12 @@ async function start({ encrypt = false } = {}): Promise<void> {
   symlinkSync('small/1.txt', join(work, 'link'));
   mkdirSync(join(work, 'nothing'));
   const layout = { packBelow: 100_000, chunkAbove: 8 * MIB };
-  await initWorkspace(at(work), { remoteUrl: sandbox.path('store'), layout, encrypt });
+  const { recoveryKey } = await initWorkspace(at(work), {
+    remoteUrl: sandbox.path('store'),
+    layout,
+    encrypt,
+  });
+  if (recoveryKey !== undefined) password.DRAY_PASSWORD = recoveryKey;
   await push(at(work), {});
   await tag(at(work), { name: 'v1' });
   sandbox.write('work/small/1.txt', 'later');
@@ -84,7 +91,7 @@ describe('a version as a place', () => {
     ['as one object', 100 * MIB],
   ])('gives large files by ranges, stored %s', async (_how, chunkAbove) => {
     const noise = createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16));
-    const content = noise.update(Buffer.alloc(75 * MIB));
+    const content = noise.update(Buffer.alloc(RANGES_MIB * MIB));
     sandbox.write('work/large', content);
     const layout = { packBelow: 100_000, chunkAbove };
     await initWorkspace(at(work), { remoteUrl: sandbox.path('store'), layout });

@@ -69,7 +69,7 @@ describe('imports of a growing history', () => {
         expect(failed).toBe(last.failed);
         expect(await historyOf(sandbox.path('rounds'))).toEqual(await historyOf(sandbox.path('once')));
       }),
-      { numRuns: runBudget({ short: 10, long: 500 }) },
+      { numRuns: runBudget({ short: 4, long: 60, full: 500 }) },
     );
   });
 });

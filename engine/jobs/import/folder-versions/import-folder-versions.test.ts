@@ -183,7 +183,7 @@ describe('an import of versions', () => {
         const { commits: more } = await importVersionsOf(context(), request, again.remote);
         expect({ more, reads: again.reads() }).toEqual({ more: 0, reads: 0 });
       }),
-      { numRuns: runBudget({ short: 40, long: 2_000 }) },
+      { numRuns: runBudget({ short: 15, long: 400, full: 2_000 }) },
     );
   });
 

@@ -175,7 +175,7 @@ export function refusePartAlone(
     });
   throw new DrayError('conflict', `${what} ${remoteName}, which has no branch ${branch}.`, {
     data,
-    advice: 'Pull a branch that has the rest first: "dray pull BRANCH".',
+    advice: `Pull a branch that has the rest with "dray pull BRANCH", then "dray switch -c ${branch}".`,
     command: 'dray pull',
   });
 }

@@ -120,7 +120,7 @@ describe('A part', () => {
       () => push(testContext(root), {}),
       () => scope(testContext(root), { action: 'add', patterns: ['b'] }),
     ];
-    writeFileSync(path, JSON.stringify({ ...state, format: 3 }));
+    writeFileSync(path, JSON.stringify({ ...state, format: 1_000 }));
     for (const run of commands) await expect(run()).rejects.toMatchObject({ code: 'formatTooNew' });
     writeFileSync(path, JSON.stringify({ ...state, scope: { only: ['../x'] } }));
     for (const run of commands) await expect(run()).rejects.toMatchObject({ code: 'usage' });

@@ -76,6 +76,12 @@ describe('A workspace that holds a part and has two remotes', () => {
     await expect(push(atBackup(part), {})).rejects.toMatchObject(refused);
     await expect(push(atBackup(part), { dryRun: true })).rejects.toMatchObject(refused);
     await pull(atBackup(part), { ref: 'trial' });
+    const looks = {
+      code: 'conflict',
+      data: { reason: 'detached', advice: expect.stringContaining('-c main') },
+    };
+    await expect(push(atBackup(part), {})).rejects.toMatchObject(looks);
+    await switchBranch(atBackup(part), { name: 'main', create: true });
     expect(await push(atBackup(part), {})).toMatchObject({ branch: 'main', changes: { added: 1 } });
     const copy = { url: sandbox.path('backup'), directory: 'copy', ref: 'main' };
     expect(await cloneWorkspace(testContext(sandbox.folder), copy)).toMatchObject({ changes: { added: 4 } });

@@ -53,7 +53,7 @@ export async function refuseDetached(
   const base = state.bases[remoteName] as CommitHash | undefined;
   if (!base || tip?.commit === base || state.follows?.[remoteName] === state.branch) return;
   const at = detachedAt(session);
-  if (at) throw detached(session, at);
+  if (at) throw detached(session, at, tip !== undefined);
   if (!tip) return;
   const read = (hash: CommitHash) => fetchCommit(session, store, hash);
   if (await isInHistory(base, tip.commit, read)) return;
@@ -70,17 +70,18 @@ export async function refuseDetached(
   );
 }
 
-function detached(session: Session, { commit, ref }: DetachedAt): DrayError {
+function detached(session: Session, { commit, ref }: DetachedAt, hasBranch: boolean): DrayError {
   const { branch } = session.state;
-  const command = commandLine(session, `switch ${branch}`);
+  const command = commandLine(session, hasBranch ? `switch ${branch}` : `switch -c ${branch}`);
   return new DrayError(
     'conflict',
     `This workspace shows ${ref} (${commit.slice(0, 10)}), and a push would not know whether ${branch} should get that too. Nothing was sent.`,
     {
       data: { branch, ref, commit, reason: 'detached' },
-      advice:
-        `Take the changes to ${branch} with "${command}", or to a new branch with ` +
-        `"${commandLine(session, 'switch -c NAME')}".`,
+      advice: hasBranch
+        ? `Take the changes to ${branch} with "${command}", or to a new branch with ` +
+          `"${commandLine(session, 'switch -c NAME')}".`
+        : `Make the branch ${branch} from this version with "${command}", then push.`,
       command,
     },
   );

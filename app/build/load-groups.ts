@@ -53,7 +53,16 @@ const JOBS = [
 /** Modules that few commands load. Each stays a file of its own. */
 const APART = new RegExp(
   `/jobs/(?:${[
-    ...['collect/', 'import/', 'repair/', 'retention/', 'saved/', 'scope/', 'history/last-verified'],
+    ...[
+      'collect/',
+      'import/',
+      'merge/',
+      'repair/',
+      'retention/',
+      'saved/',
+      'scope/',
+      'history/last-verified',
+    ],
     ...['remotes/(?:keys|login|upgrade)', 'trees/export-version', 'versions/repository-writer'],
   ].join('|')})`,
 );

@@ -45,10 +45,13 @@ import type {
   StatusRequest,
   StatusSummary,
 } from '../../engine/api/jobs/jobs.ts';
+import type { MergeRequest, MergeSummary, RevertRequest } from '../../engine/api/jobs/merge.ts';
+import type { DetachedAt, PendingMerge } from '../../engine/api/jobs/pending-merge.ts';
 import type {
   CompareMode,
   CopyRequest,
   FilterRule,
+  NotKeptTotals,
   PlaceRequest,
   TransferSummary,
   TreeFilterRequest,
@@ -88,6 +91,7 @@ export {
   type ContentPieces,
   type CopyRequest,
   copy,
+  type DetachedAt,
   DrayError,
   type DrayErrorOptions,
   type DrayEvent,
@@ -104,9 +108,13 @@ export {
   type LookupEvent,
   type LookupExplanation,
   type MadeCopy,
+  type MergeRequest,
+  type MergeSummary,
+  type NotKeptTotals,
   type OutsideFiles,
   openRepository,
   openWorkspace,
+  type PendingMerge,
   type Phase,
   type PhaseEvent,
   type PlaceRequest,
@@ -125,6 +133,7 @@ export {
   type Repository,
   type RequestTotals,
   type RetryAdvice,
+  type RevertRequest,
   type StatusRequest,
   type StatusSummary,
   type StopOptions,

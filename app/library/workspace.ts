@@ -9,6 +9,7 @@ import type {
   StatusRequest,
   StatusSummary,
 } from '../../engine/api/jobs/jobs.ts';
+import type { MergeRequest, MergeSummary, RevertRequest } from '../../engine/api/jobs/merge.ts';
 import { allowedBy } from '../../engine/jobs/session/user-remotes.ts';
 import { requireWorkspace } from '../../engine/workspace/workspace-folder.ts';
 import { checkText, contextOf, type DrayOptions, type StopOptions } from './library-context.ts';
@@ -30,6 +31,13 @@ export interface Workspace {
   push(request?: PushRequest & StopOptions): Promise<PushSummary>;
   /** Brings what others pushed. @throws DrayError `conflict`, before anything is written */
   pull(request?: PullRequest & StopOptions): Promise<PullSummary>;
+  /**
+   * Brings what a branch, a tag or a commit changed into the folder; the next push records the merge.
+   * @throws DrayError `conflict`, before anything is written
+   */
+  merge(request: MergeRequest & StopOptions): Promise<MergeSummary>;
+  /** Takes back what one commit changed, as changes in the folder. @throws DrayError as `merge` */
+  revert(request: RevertRequest & StopOptions): Promise<MergeSummary>;
 }
 
 /**
@@ -56,6 +64,14 @@ export function openWorkspace(folder: string, options: DrayOptions = {}): Worksp
     async pull({ signal, ...request } = {}) {
       const job = await import('../../engine/jobs/pull/pull.ts');
       return job.pull(stoppedBy(context, signal), request);
+    },
+    async merge({ signal, ...request }) {
+      const job = await import('../../engine/jobs/merge/merge.ts');
+      return job.merge(stoppedBy(context, signal), request);
+    },
+    async revert({ signal, ...request }) {
+      const job = await import('../../engine/jobs/merge/revert.ts');
+      return job.revert(stoppedBy(context, signal), request);
     },
   };
 }

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { NOTES, startHistoryRepository } from './data/history-repository.ts';
 import { findChromium } from './find-chromium.ts';
@@ -194,6 +195,31 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
       expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^[0-9a-f]{64}$/);
     },
   );
+
+  it('merges a branch by its menu, and the next push records that', async () => {
+    const { root, server } = repository;
+    await using window = await repository.open();
+    const { page } = window;
+    await page.getByRole('button', { name: 'Branch main' }).click();
+    await page.getByRole('button', { name: 'More of side' }).click();
+    await page.getByRole('menuitem', { name: 'Merge side...' }).click();
+    await dialog(page)
+      .getByText(/^In your folder: 1 added/)
+      .waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await dialog(page).getByRole('button', { name: 'Merge', exact: true }).click();
+    await expect.poll(() => existsSync(join(root, 'side.txt')), WAIT).toBe(true);
+    await expect
+      .poll(() => readFileSync(join(root, '.dray/state.json'), 'utf8'), WAIT)
+      .not.toContain('isUnfinished');
+    const { environment } = server;
+    const pushed = await runCli(['push'], { cwd: root, environment });
+    expect(pushed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('It records the merge of') });
+    await page.getByRole('button', { name: 'Branch main' }).click();
+    await page.getByRole('button', { name: 'More of side' }).click();
+    await page.getByRole('menuitem', { name: 'Merge side...' }).click();
+    await dialog(page).getByText('Your branch has all of side already.').waitFor();
+  });
 });
 
 function commit(page: Page, subject: string): Locator {

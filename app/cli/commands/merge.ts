@@ -121,7 +121,7 @@ function formatMergeEnd(summary: MergeSummary, elapsedMs: number): string[] {
     decided,
     downloadedBytes,
     failed,
-    left = 0,
+    stayed = 0,
     other,
     ref,
     requests,
@@ -139,7 +139,7 @@ function formatMergeEnd(summary: MergeSummary, elapsedMs: number): string[] {
     case 'aborted':
       return [
         `Took back the changes of ${what}: ${changed}.`,
-        ...(left > 0 ? [`${formatPlural(left, 'path')} changed here since, and stayed.`] : []),
+        ...(stayed > 0 ? [`${formatPlural(stayed, 'path')} changed here since, and stayed.`] : []),
         ...formatKept(summary.kept),
       ];
     case 'merged':

@@ -51,6 +51,8 @@ export interface HistoryRequests {
   };
   /** A dry run of a switch to the branch. */
   'history.planSwitch': { input: InWorkspace & { readonly branch: string }; answer: SwitchPlan };
+  /** A dry run of a merge of the branch, tag or commit into the workspace. */
+  'history.planMerge': { input: InWorkspace & { readonly ref: string }; answer: MergePlanned };
 
   /**
    * The commits that changed a file or folder, newest first, as `commit` events, with `walk` events between
@@ -129,6 +131,11 @@ export interface SwitchPlan {
   readonly conflicts: number;
   /** The first of these paths. */
   readonly conflictPaths: readonly string[];
+}
+
+export interface MergePlanned extends SwitchPlan {
+  /** The branch has that commit already. */
+  readonly isMerged?: true;
 }
 
 export interface RefRow {

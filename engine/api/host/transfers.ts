@@ -82,6 +82,13 @@ export type TransferOrder =
   /** Changes which part the workspace holds. Null: everything. What was not pushed stays. */
   | { readonly kind: 'scope'; readonly root: string; readonly only: readonly string[] | null }
   | { readonly kind: 'switch'; readonly root: string; readonly branch: string }
+  /** What the branch, tag or commit changed comes into the folder, and the next push records it. */
+  | {
+      readonly kind: 'merge';
+      readonly root: string;
+      readonly ref: string;
+      readonly conflicts?: ConflictSide;
+    }
   /** Checks existence and sizes of all that the remote's commits need. Fails with `damaged` if any is bad. */
   | { readonly kind: 'verify'; readonly root: string }
   /** Puts back on the remote what this workspace still has. Fails with `damaged` if something is left. */

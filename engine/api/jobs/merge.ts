@@ -36,7 +36,7 @@ export interface MergeSummary {
   /** Paths that `--ours`, `--theirs` or `--both` decided. */
   readonly decided: number;
   /** Of an abort: paths that changed here since, and stay as they are. */
-  readonly left?: number;
+  readonly stayed?: number;
   readonly kept?: KeptTotals;
   /** By `--both`: the first 100. */
   readonly copies?: readonly MadeCopy[];

@@ -130,6 +130,7 @@ export interface CheckTreesRequest extends TreePairRequest {
   readonly reportPath?: string;
 }
 
+/** What a copy or a commit has no form for: how many there were. */
 export interface NotKeptTotals {
   readonly emptyFolders?: number;
   /** Files with several names: each name becomes a file of its own. */

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostEvent } from '../../api/host.ts';
 import { formatVersionPlace } from '../../api/text/version-place.ts';
 import { branch, tag } from '../../jobs/history/refs.ts';
+import { switchBranch } from '../../jobs/pull/switch.ts';
 import { push } from '../../jobs/push/push.ts';
 import { forget } from '../../jobs/retention/forget.ts';
 import { testContext } from '../../jobs/session/job.fixture.ts';
@@ -220,6 +221,36 @@ describe('history', () => {
       conflicts: 1,
       conflictPaths: ['a.txt'],
     });
+  });
+
+  it('plans a merge, with its conflicts, and runs it as a transfer that decides them', async () => {
+    await pushTwice();
+    const { client, sandbox } = fixture;
+    expect(await client.ask('history.planMerge', { root, ref: 'side' })).toMatchObject({ isMerged: true });
+    await switchBranch(testContext(root), { name: 'other', create: true });
+    sandbox.write('work/a.txt', 'of other');
+    sandbox.write('work/new.txt', 'of other');
+    await push(testContext(root), {});
+    await switchBranch(testContext(root), { name: 'main' });
+    const order = { kind: 'merge', root, ref: 'other' } as const;
+    expect(await client.ask('history.planMerge', { root, ref: 'other' })).toMatchObject({
+      changes: { added: 1, modified: 1 },
+      conflicts: 0,
+    });
+    sandbox.write('work/a.txt', 'not pushed');
+    expect(await client.ask('history.planMerge', { root, ref: 'other' })).toEqual({
+      conflicts: 1,
+      conflictPaths: ['a.txt'],
+    });
+    const failed = await client.ask('transfers.start', order);
+    expect(await transferIn(client, failed.id, ['done', 'failed'])).toMatchObject({ state: 'failed' });
+    const { id } = await client.ask('transfers.start', { ...order, conflicts: 'theirs' });
+    expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({
+      state: 'done',
+      title: 'Merge other into work',
+    });
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('of other');
+    expect(await push(testContext(root), {})).toMatchObject({ merged: expect.any(String) });
   });
 
   it('plans and runs the restore of a whole version', async () => {

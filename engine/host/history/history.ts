@@ -22,7 +22,7 @@ import { previewEntry } from '../preview/preview-sources.ts';
 import { type Commits, withCommits } from '../repository-read.ts';
 import { readFileBytes } from './file-bytes.ts';
 import { createFolderSums } from './folder-changes.ts';
-import { changeRef, planSwitch } from './refs.ts';
+import { changeRef, planSwitch, planVersionMerge } from './refs.ts';
 
 /** The most commits that are read for the history of one path. Each costs a request. */
 const WALKED_MAX = 10_000;
@@ -84,6 +84,7 @@ export const HISTORY: HandlersOf<'history'> = {
   },
 
   'history.planSwitch': planSwitch,
+  'history.planMerge': planVersionMerge,
 
   'history.ofPath': async ({ after = [], from, limit, path, root }, call) => {
     checkSafePath(trimEnd(path, '/'));

@@ -1,7 +1,7 @@
 /** Changes branches and tags for a window. Each change names the commit that the window showed. */
 import { DrayError } from '../../api/error.ts';
-import type { RefKindName, SwitchPlan } from '../../api/host/history.ts';
-import type { RefRequest } from '../../api/jobs/jobs.ts';
+import type { MergePlanned, RefKindName, SwitchPlan } from '../../api/host/history.ts';
+import type { JobContext, RefRequest } from '../../api/jobs/jobs.ts';
 import type { HostCall } from '../port/host-call.ts';
 import { jobContextOf } from '../port/host-call.ts';
 
@@ -30,6 +30,29 @@ export async function planSwitch(
   call: HostCall,
 ): Promise<SwitchPlan> {
   const { switchBranch } = await import('../../jobs/pull/switch.ts');
+  return planned(root, call, async (context) => {
+    const { changes } = await switchBranch(context, { name: branch, dryRun: true });
+    return { changes };
+  });
+}
+
+/** The same of a merge, which can decide them. */
+export async function planVersionMerge(
+  { ref, root }: { readonly ref: string; readonly root: string },
+  call: HostCall,
+): Promise<MergePlanned> {
+  const { merge } = await import('../../jobs/merge/merge.ts');
+  return planned(root, call, async (context) => {
+    const { changes, result } = await merge(context, { ref, dryRun: true });
+    return { changes, ...(result === 'upToDate' ? { isMerged: true } : {}) };
+  });
+}
+
+async function planned(
+  root: string,
+  call: HostCall,
+  run: (context: JobContext) => Promise<Pick<MergePlanned, 'changes' | 'isMerged'>>,
+): Promise<MergePlanned> {
   const conflicts: string[] = [];
   let conflictsCount = 0;
   const context = jobContextOf(call, root, {
@@ -41,8 +64,7 @@ export async function planSwitch(
     },
   });
   try {
-    const { changes } = await switchBranch(context, { name: branch, dryRun: true });
-    return { changes, conflicts: 0, conflictPaths: [] };
+    return { ...(await run(context)), conflicts: 0, conflictPaths: [] };
   } catch (error) {
     if (!(error instanceof DrayError) || error.code !== 'conflict' || conflictsCount === 0) throw error;
     return { conflicts: conflictsCount, conflictPaths: conflicts };

@@ -136,6 +136,7 @@ const order = v.variant('kind', [
     keepsChanges: v.exactOptional(v.boolean()),
   }),
   v.strictObject({ kind: v.literal('switch'), root, branch: filled }),
+  v.strictObject({ kind: v.literal('merge'), root, ref: filled, conflicts: v.exactOptional(winner) }),
   v.strictObject({ kind: v.literal('verify'), root }),
   v.strictObject({ kind: v.literal('repair'), root }),
   v.strictObject({ kind: v.literal('gc'), root, graceSeconds: v.exactOptional(whole) }),
@@ -310,6 +311,7 @@ export const HOST_INPUTS: Inputs = {
   'history.removeRef': v.strictObject({ ...namedRef, at: filled }),
   'history.soleCommits': v.strictObject({ ...namedRef, to: v.exactOptional(filled) }),
   'history.planSwitch': v.strictObject({ ...inWorkspace, branch: filled }),
+  'history.planMerge': v.strictObject({ ...inWorkspace, ref: filled }),
   'history.ofPath': v.strictObject({
     ...inWorkspace,
     path: place,

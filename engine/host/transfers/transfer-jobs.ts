@@ -10,10 +10,11 @@ import type {
   RestoreSummary,
   VerifySummary,
 } from '../../api/jobs/jobs.ts';
+import type { MergeSummary } from '../../api/jobs/merge.ts';
 import type { RepairSummary } from '../../api/jobs/repair.ts';
 import type { ScopeSummary } from '../../api/jobs/scope.ts';
 import type { FilterRule, TransferSummary, TreePairRequest } from '../../api/jobs/trees.ts';
-import { formatPlural } from '../../api/text/numbers.ts';
+import { formatHash, formatPlural } from '../../api/text/numbers.ts';
 import { trimEnd } from '../../api/text/trim-ends.ts';
 import { readWorkspaceCard } from '../workspace-card.ts';
 
@@ -21,6 +22,7 @@ export type TransferOutcome =
   | PushSummary
   | PullSummary
   | RestoreSummary
+  | MergeSummary
   | VerifySummary
   | CollectSummary
   | RepairSummary
@@ -66,6 +68,11 @@ export async function runTransfer(
     case 'switch': {
       const { switchBranch } = await import('../../jobs/pull/switch.ts');
       return switchBranch(contextIn(order.root), { name: order.branch });
+    }
+    case 'merge': {
+      const { merge } = await import('../../jobs/merge/merge.ts');
+      const { kind: _kind, root, ...request } = order;
+      return merge(contextIn(root), request);
     }
     case 'verify': {
       const { verifyAndRecord } = await import('../../jobs/history/last-verified.ts');
@@ -131,6 +138,7 @@ export async function cleanUpAfter(
     case 'restore':
     case 'scope':
     case 'switch':
+    case 'merge':
     case 'verify':
       // Their partial files are in the workspace's own folder, and the next run removes them.
       return;
@@ -210,6 +218,8 @@ export function titleOf(order: TransferOrder): string {
       return `Change what ${lastPart(order.root)} holds`;
     case 'switch':
       return `Switch ${lastPart(order.root)} to ${order.branch}`;
+    case 'merge':
+      return `Merge ${/^[0-9a-f]{64}$/.test(order.ref) ? formatHash(order.ref) : order.ref} into ${lastPart(order.root)}`;
     case 'verify':
       return `Verify ${lastPart(order.root)}`;
     case 'repair':

@@ -62,7 +62,7 @@ export async function abortMerge(run: MergeRun, kind: Pending['kind']): Promise<
     ...mergeSummary(run, pending),
     result: 'aborted',
     changes,
-    left: left.length,
+    stayed: left.length,
     downloadedBytes: applied.bytes,
     ...applied.keeping,
     failed: problems + applied.failed,

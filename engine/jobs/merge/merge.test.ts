@@ -157,14 +157,14 @@ describe('a merge', () => {
     await merge(on('work'), { ref: 'exp' });
     expect(await merge(on('work'), { abort: true })).toMatchObject({
       result: 'aborted',
-      left: 0,
+      stayed: 0,
       changes: { added: 1, modified: 2, deleted: 1 },
     });
     expect(describeTree(root, { times: false })).toEqual(before);
     expect(await status(on('work'), {})).not.toHaveProperty('merging');
     await merge(on('work'), { ref: 'exp' });
     sandbox.write('work/exp.txt', 'edited since');
-    expect(await merge(on('work'), { abort: true })).toMatchObject({ left: 1 });
+    expect(await merge(on('work'), { abort: true })).toMatchObject({ stayed: 1 });
     expect(content('exp.txt')).toBe('edited since');
     await expect(merge(on('work'), { abort: true })).rejects.toMatchObject({ code: 'usage' });
   });

@@ -17,6 +17,7 @@ import { hasCutRuns, settleCutRuns, takeTorn } from '../working-copy/interrupted
 import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { type MergePlan, openMergeKeeper, planMerge } from '../working-copy/plan-merge.ts';
 import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
+import { createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
 import { emitChanges } from '../working-copy/working-changes.ts';
 import { continuing, type Pending, pendingMerge, refusePending, savePending } from './pending-merge.ts';
 import { findTwoSides, type ThreeCommits, type TwoSides } from './three-way.ts';
@@ -111,14 +112,17 @@ export async function runMerge(
       await fetchCommit(session, remote.store, target.commits.theirs),
     );
   savePending(session, { ...pending, isUnfinished: true });
+  const leavingOut = createLeavingOut(session);
   const applied = await applyAsEdits({
     ...run,
+    leavingOut,
     writing: { commit: target.commits.theirs ?? (pending.commit as CommitHash), words: target.words },
     deletions: plan.changes.flatMap(({ after, path }) => (after ? [] : [path])),
     writes: plan.changes.flatMap(({ after }): Entry[] => (after ? [after] : [])),
     givenUp: new Set([...plan.givenUp, ...torn]),
     keeper: openMergeKeeper(session, target.words, plan, torn),
   });
+  const unheld = leaveOut(session, leavingOut, applied.failed === 0);
   if (applied.failed === 0) {
     savePending(session, pending);
     await settleCutRuns(session, remote.store, applied.base);
@@ -128,7 +132,7 @@ export async function runMerge(
     result: pending.kind === 'merge' ? 'merged' : 'reverted',
     downloadedBytes: applied.bytes,
     ...applied.keeping,
-    failed: problems + applied.failed,
+    failed: problems + applied.failed + unheld,
     requests: remote.meter.totals(),
   };
 }

@@ -106,9 +106,9 @@ function describeFailed({ error }: Transfer, word: string): Said {
       tone: 'danger',
       text: (
         <>
-          <strong>The {word} failed:</strong> the remote's {String(error.data.branch)} has moved, and both
-          sides changed {namePaths(error.data.paths, Number(error.data.count))}. Nothing was changed on either
-          side.
+          <strong>The {word} failed:</strong> the remote's {String(error.data.branch ?? error.data.ref)} has
+          moved, and both sides changed {namePaths(error.data.paths, Number(error.data.count))}. Nothing was
+          changed on either side.
         </>
       ),
       action: 'Choose sides',

@@ -12,6 +12,7 @@ export type RefTask =
   | { readonly do: 'rename' | 'remove'; readonly ref: RefRow }
   | { readonly do: 'move'; readonly ref: RefRow; readonly to?: string }
   | { readonly do: 'switch'; readonly branch: string }
+  | { readonly do: 'merge'; readonly version: string }
   | { readonly do: 'restore'; readonly commit: string };
 
 export interface RefMenu {
@@ -28,6 +29,7 @@ export function actionsOfCommit(
   const own = refs.filter((ref) => ref.commit === commit);
   const uses: readonly MenuAction[] = [
     { ...action('compare', 'Compare with...', 'changes', () => compare(commit)), startsGroup: true },
+    mergeOf(commit, 'this commit', open),
     action('restore', 'Restore this whole version...', 'history', () => open({ do: 'restore', commit })),
   ];
   return [
@@ -47,6 +49,7 @@ export function actionsOfRef(ref: RefRow, menu: RefMenu): readonly MenuAction[] 
     action('new', `New ${kind === 'tag' ? 'branch' : 'tag'} here...`, kind === 'tag' ? 'branch' : 'tag', () =>
       menu.open({ do: 'new', kind: kind === 'tag' ? 'branch' : 'tag', commit }),
     ),
+    ...(isCurrent ? [] : [mergeOf(name, name, menu.open)]),
     action('compare', 'Compare with...', 'changes', () => menu.compare(name)),
     action('restore', 'Restore this whole version...', 'history', () => menu.open({ do: 'restore', commit })),
     action('copy', 'Copy the name', 'copy', () => void copyText(name, 'the name')),
@@ -56,6 +59,10 @@ export function actionsOfRef(ref: RefRow, menu: RefMenu): readonly MenuAction[] 
 
 function switchTo({ name }: RefRow, open: RefMenu['open']): MenuAction {
   return action(`switch ${name}`, `Switch to ${name}`, 'branch', () => open({ do: 'switch', branch: name }));
+}
+
+function mergeOf(version: string, what: string, open: RefMenu['open']): MenuAction {
+  return action(`merge ${version}`, `Merge ${what}...`, 'branch', () => open({ do: 'merge', version }));
 }
 
 function changesOf(ref: RefRow, open: RefMenu['open']): readonly MenuAction[] {

@@ -1,7 +1,7 @@
 /** Asks before a switch. Shows the changes that it would make, or the conflicts that prevent it. */
 
 import type { SwitchPlan } from '../../../engine/api/host/history.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
+import { formatCount, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Dialog } from '../../design/overlays/dialog.tsx';
 import { Notice } from '../../design/states.tsx';
@@ -10,6 +10,7 @@ import { useAsk } from '../../host/use-host.tsx';
 import { goTo } from '../../route.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import { useStartTransfers } from '../start-transfer.ts';
+import { changeWords } from './change-words.ts';
 
 const NAMED_MAX = 8;
 
@@ -92,20 +93,13 @@ function PlanWords({ plan, branch }: { readonly plan: SwitchPlan; readonly branc
         </ul>
       </Notice>
     );
-  const parts = [
-    [changes.added, 'added'],
-    [changes.modified, 'changed'],
-    [changes.renamed, 'renamed'],
-    [changes.deleted, 'deleted'],
-    [changes.mode, 'with another mode'],
-  ] as const;
-  const words = parts.filter(([count]) => count > 0).map(([count, word]) => `${formatCount(count)} ${word}`);
+  const words = changeWords(changes);
   return (
     <div className="stack">
       <p>
-        {words.length === 0
+        {words === ''
           ? `No file of your folder changes: ${branch} has the same files.`
-          : `In your folder: ${words.join(', ')}${changes.bytes > 0 ? ` (${formatBytes(changes.bytes)})` : ''}.`}
+          : `In your folder: ${words}.`}
       </p>
       <p className="soft">Changes that you have not pushed stay in your folder.</p>
     </div>

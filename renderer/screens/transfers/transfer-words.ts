@@ -169,6 +169,7 @@ export const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> =
   restore: 'history',
   scope: 'folder',
   switch: 'branch',
+  merge: 'branch',
   verify: 'search',
   repair: 'repair',
   gc: 'repositories',
@@ -193,6 +194,8 @@ export function describeOrder(order: TransferOrder): string {
       return `${order.only ? order.only.join(', ') : 'Everything'} in ${order.root}`;
     case 'switch':
       return `Branch ${order.branch} to ${order.root}`;
+    case 'merge':
+      return `What ${shortVersion(order.ref)} changed, to ${order.root}`;
     case 'verify':
       return `All that the commits of ${order.root} need, on its remote`;
     case 'repair':

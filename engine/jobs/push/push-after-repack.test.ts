@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { noise } from '../../peer/peer.fixture.ts';
 import { collectGarbage } from '../collect/collect.ts';
-import { tag } from '../history/refs.ts';
+import { branch, tag } from '../history/refs.ts';
 import { verify } from '../history/verify.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { pull } from '../pull/pull.ts';
@@ -64,6 +64,8 @@ describe('after a pack was written anew', () => {
     for (const key of keysBelow(remote, 'packs')) sandbox.write(`remote/${key}`, 'damaged');
     // It retires their keys.
     await repair(testContext(work), {});
+    // While a branch names the commit, a tag may.
+    await branch(testContext(work), { name: 'side', remove: true });
     await expect(tag(testContext(work), { name: 'v1', ref: side })).rejects.toMatchObject({
       data: { reason: 'collected' },
     });

@@ -35,11 +35,13 @@ async function operationsBefore(source: string, destination: string): Promise<re
   return operations.slice(0, first);
 }
 
+/** Asked together: whether the bucket or the folder is a repository. */
+const IS_REPOSITORY = ['HeadObject', 'HeadObject'];
 const url = (prefix: string) => `s3://${server.bucket}/${prefix}`;
 
 describe('Before it transfers the first file,', () => {
-  it('a copy to a store waits only for one page of its listing', async () => {
-    expect(await operationsBefore('tree', url('up/'))).toEqual(['ListObjectsV2']);
+  it('a copy to a store waits for one page of its listing, and once for what lies above', async () => {
+    expect(await operationsBefore('tree', url('up/'))).toEqual(['ListObjectsV2', ...IS_REPOSITORY]);
   });
 
   it('a copy from a store waits for one page, and for a HEAD if the name may be an object', async () => {
@@ -51,8 +53,9 @@ describe('Before it transfers the first file,', () => {
     ]);
   });
 
-  it('a copy within a store waits for one page of each side', async () => {
+  it('a copy within a store waits for one page of each side, and once for what lies above', async () => {
     await operationsBefore('tree', url('from/'));
-    expect(await operationsBefore(url('from/'), url('to/'))).toEqual(['ListObjectsV2', 'ListObjectsV2']);
+    const pages = ['ListObjectsV2', 'ListObjectsV2'];
+    expect(await operationsBefore(url('from/'), url('to/'))).toEqual([...pages, ...IS_REPOSITORY]);
   });
 });

@@ -24,7 +24,7 @@ import {
 import { refuseLocalRepository } from '../places/local-repository.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from '../remotes/init.ts';
 import { requireKept, whileKept } from '../retention/forgotten.ts';
-import { warnOfUnmatched, watchUnmatched } from '../scope/unmatched-patterns.ts';
+import { namesNothing, warnOfUnmatched, watchUnmatched } from '../scope/unmatched-patterns.ts';
 import { arrivalOf } from '../session/arrivals.ts';
 import { beginArrival, endArrival, fetchCommit, hashAs, saveBase } from '../session/base-commit.ts';
 import { withDetached } from '../session/detached-state.ts';
@@ -210,7 +210,9 @@ async function partOf(session: Session, store: ObjectStore, commit: Commit): Pro
     unmatched.see(page);
     pages.push(page);
   }
-  warnOfUnmatched(session, unmatched.left());
+  const nothing = unmatched.left();
+  if (nothing.length === scope.patterns.length) throw namesNothing(scope.patterns);
+  warnOfUnmatched(session, nothing);
   return { totals: totalsOfEntries(pages.flat()), entries: pages };
 }
 

@@ -76,6 +76,14 @@ describe('A part', () => {
     },
   );
 
+  it.each([['nosuch'], ['nosuch/'], ['*.none', 'A'], ['!a']])(
+    'of %s alone is no clone: it fails and leaves nothing',
+    async (...only) => {
+      await expect(clone(...only)).rejects.toMatchObject({ code: 'notFound', data: { patterns: only } });
+      expect(existsSync(sandbox.path(`part-${clones}`))).toBe(false);
+    },
+  );
+
   it.each(['..', '../whole', 'a/..', 'a//', '//a', '/', '.', '{a,b', 'a\\b'])(
     'of "%s" is refused, and makes no folder',
     async (pattern) => {

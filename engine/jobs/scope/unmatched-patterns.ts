@@ -1,5 +1,5 @@
 /** Patterns that name nothing in a commit, which may be misspelled. */
-import { advised } from '../../api/error.ts';
+import { advised, DrayError } from '../../api/error.ts';
 import type { Entry } from '../../model/entry.ts';
 import { compileScope, type Scope } from '../../model/scope.ts';
 import type { Session } from '../session/open-workspace.ts';
@@ -35,6 +35,16 @@ export function warnOfUnmatched({ context }: Session, patterns: readonly string[
       path: pattern,
       ...advised(`"${pattern}" names nothing in the commit.`, adviceOn(pattern)),
     });
+}
+
+/** Of a part of which no pattern names anything: it is misspelled, or not there yet. */
+export function namesNothing(patterns: readonly string[]): DrayError {
+  const [first = ''] = patterns;
+  const others = patterns.length > 1 ? ` and ${patterns.length - 1} others name` : ' names';
+  return new DrayError('notFound', `"${first}"${others} nothing in the commit, so nothing was cloned.`, {
+    data: { patterns: patterns.slice(0, WATCHED_MAX) },
+    advice: adviceOn(first),
+  });
 }
 
 function adviceOn(pattern: string): string {

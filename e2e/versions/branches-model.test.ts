@@ -38,6 +38,7 @@ describe('Workspaces on branches', () => {
     const run = await runModel(seed, ORDER, FEATURES);
     for (const [what, times] of run.counts) met.set(what, (met.get(what) ?? 0) + times);
     if (!run.broken) return;
+    console.log(describeFailure(seed, { run, steps: ORDER }));
     const shortest = process.env.DRAY_BRANCHES_SHRINK
       ? await shrink(seed, ORDER, run, FEATURES)
       : { run, steps: ORDER };

@@ -9,13 +9,15 @@ import type { ObjectStore, RemoteKey } from '../../../engine/remotes/object-stor
 import { hashFromCommitKey } from '../../../engine/repository/keys.ts';
 import { drawFrom } from '../../seeded-draw.ts';
 import { outcomeOf } from './attempts.ts';
-import { cloneOnce, type Decision, lookAt, NO_FAULT, pullOnce, settleWorkspace, switchTo } from './brings.ts';
+import { cloneOnce, type Decision, lookAt, NO_FAULT, pullOnce, switchTo } from './brings.ts';
 import { editFiles, loseIndex, restorePaths, setFile } from './edits.ts';
 import { differing } from './history-model.ts';
+import { abortPending, mergeInto, revertCommit } from './merges.ts';
 import { requireRule } from './model-fault.ts';
 import { expectRefs, loseOrReturnRef, nameCommit, removeName, returnRef, switchToNew } from './names.ts';
 import { conflictsWith, pushBoth, pushOnce } from './pushes.ts';
 import { faultyStore, type RunFault } from './run-faults.ts';
+import { settleWorkspace } from './settle.ts';
 import {
   BRANCHES,
   checkDisk,
@@ -115,6 +117,8 @@ async function act(world: World, w: Workspace, other: Workspace): Promise<void> 
   const { draw } = world;
   if (w.isAbsent && branchesOf(world).length === 0) return;
   if (w.isAbsent) return await cloneOnce(world, w, draw.of(branchesOf(world)), fault(world, w, undefined));
+  // Nobody looks at another version for long.
+  if (w.isDetached && draw.chance(30)) return await switchSome(world, w);
   const weighted: (readonly [number, () => void | Promise<void>])[] = [
     [34, () => editFiles(world, w)],
     [22, () => pushSome(world, w)],
@@ -130,6 +134,12 @@ async function act(world: World, w: Workspace, other: Workspace): Promise<void> 
   ];
   if (world.features.has('lost')) weighted.push([3, () => loseOrReturnRef(world)]);
   if (world.features.has('look')) weighted.push([5, () => lookSome(world, w)]);
+  if (world.features.has('merge'))
+    weighted.push(
+      [10, () => mergeSome(world, w)],
+      [3, () => revertSome(world, w)],
+      [w.merging ? 4 : 0, () => abortPending(world, w, fault(world, w, undefined))],
+    );
   let left = draw.below(weighted.reduce((sum, [weight]) => sum + weight, 0));
   for (const [weight, job] of weighted) {
     left -= weight;
@@ -162,6 +172,33 @@ async function switchSome(world: World, w: Workspace): Promise<void> {
   if (names.length === 0) return;
   const name = world.draw.of(names);
   await switchTo(world, w, name, fault(world, w, tipOf(world, name)));
+}
+
+async function mergeSome(world: World, w: Workspace): Promise<void> {
+  const { draw, history, refs } = world;
+  if ((w.isDetached || w.arriving.size > 0) && draw.chance(80)) return;
+  // Mostly what is not here yet.
+  const news = [...refs.values()].filter((hash) => w.base === undefined || !history.isIn(hash, w.base));
+  const tip = draw.of(news.length > 0 && draw.chance(80) ? news : [...refs.values()]);
+  const commit =
+    w.merging?.kind === 'merge' && draw.chance(70)
+      ? w.merging.commit
+      : draw.chance(80)
+        ? tip
+        : draw.of([...history.ancestorsOf(tip)]);
+  const conflicts = draw.of<Decision>(['stop', 'ours', 'theirs', 'both']);
+  await mergeInto(world, w, { commit, conflicts, fault: fault(world, w, commit) });
+}
+
+async function revertSome(world: World, w: Workspace): Promise<void> {
+  const { draw, history } = world;
+  if (w.base === undefined) return;
+  const commit =
+    w.merging?.kind === 'revert' && draw.chance(70)
+      ? w.merging.commit
+      : draw.of([...history.ancestorsOf(w.base)]);
+  const conflicts = draw.of<Decision>(['stop', 'ours', 'theirs', 'both']);
+  await revertCommit(world, w, { commit, conflicts, fault: fault(world, w, commit) });
 }
 
 async function lookSome(world: World, w: Workspace): Promise<void> {

@@ -5,10 +5,12 @@ import { pull } from '../../../engine/jobs/pull/pull.ts';
 import { switchBranch } from '../../../engine/jobs/pull/switch.ts';
 import type { Files } from '../../partial/partial-files.ts';
 import { attempt, type Outcome } from './attempts.ts';
+import { differing } from './history-model.ts';
 import { requireRule } from './model-fault.ts';
-import { checkBase, conflictsWith, describe, refusedForLost } from './pushes.ts';
+import { checkBase, conflictsWith, describe, mayConflict, refusedForLost, settleOnBase } from './pushes.ts';
 import type { RunFault } from './run-faults.ts';
 import {
+  arrivingOf,
   checkDisk,
   count,
   diskOf,
@@ -17,6 +19,7 @@ import {
   isSettled,
   isWorkspace,
   note,
+  pendingOf,
   removeTree,
   stateOf,
   tipOf,
@@ -97,9 +100,12 @@ export async function cloneOnce(world: World, w: Workspace, branch: string, faul
       unconfirmed: undefined,
       isFuzzy: false,
       isDetached: false,
+      merging: undefined,
     });
     w.uncertain.clear();
-    w.arriving.clear();
+    w.doubts.clear();
+    w.touched.clear();
+    w.arriving = new Set();
   }
   const request = { url: world.sandbox.path('store'), directory: w.root, ref: branch };
   const options = { fault, directory: world.sandbox.folder };
@@ -126,6 +132,10 @@ export function settleBring(
 ): void {
   const { error, isMet, value } = outcome;
   const { decide, target, words } = bringing;
+  if (isBlocked(w, words) && (outcome.error || !w.unconfirmed)) {
+    refusedForLost(world, w, outcome, words);
+    return;
+  }
   requireRule(outcome.newCommits.length === 0, `a ${words} wrote a commit`, () => outcome.newCommits);
   const met = conflictsWith(world, w, target);
   const isStopped = met.some((path) => decide(path) === 'stop');
@@ -147,13 +157,23 @@ export function settleBring(
     events: outcome.context.events,
   }));
   requireRule(error?.code === 'conflict', `a ${words} failed`, () => error?.message);
-  requireRule(isStopped || w.isFuzzy, `a ${words} was refused without a conflict`, () => ({
-    workspace: w.name,
-    message: error?.message,
-    edits: [...w.edits],
-  }));
+  requireRule(
+    isStopped || mayConflict(world, w, target),
+    `a ${words} was refused without a conflict`,
+    () => ({
+      workspace: w.name,
+      message: error?.message,
+      edits: [...w.edits],
+    }),
+  );
   count(world, `${words} refused`);
   checkDisk(w);
+}
+
+/** A merge is not whole yet, or would not be any more. */
+function isBlocked({ merging }: Workspace, words: string): boolean {
+  if (!merging || words === 'switch -c' || words === 'clone') return false;
+  return merging.isUnfinished === true || words !== 'pull';
 }
 
 /** The workspace has all of the commit, and the edits that no decision gave up. */
@@ -172,9 +192,9 @@ function acceptCommit(
 ): void {
   const theirs = world.history.filesOf(target);
   const disk = diskOf(w);
+  const conflictsMet = new Set(isUpToDate ? [] : conflictsWith(world, w, target));
   if (!isUpToDate) {
-    const met = new Set(conflictsWith(world, w, target));
-    const edits = editsAfter(w, theirs, { met, decide, disk });
+    const edits = editsAfter(w, theirs, { met: conflictsMet, decide, disk });
     for (const { copy, path } of summary.copies ?? []) {
       requireRule(w.edits.get(path) === disk.get(copy), 'a copy has other content than the edit', () => ({
         path,
@@ -185,11 +205,13 @@ function acceptCommit(
     w.edits = edits;
     w.held = new Map(theirs);
     w.uncertain.clear();
+    w.doubts.clear();
   }
+  for (const path of conflictsMet) w.touched.add(path);
   w.base = target;
   w.branch = branch;
   w.isDetached = isDetached;
-  w.arriving.clear();
+  w.arriving = new Set();
   w.unconfirmed = undefined;
   w.isFuzzy = false;
   checkDisk(w);
@@ -201,6 +223,21 @@ function acceptCommit(
   }));
   requireRule(named === branch, `a ${words} that ended is on another branch`, () => named);
   checkBase(world, w);
+  settlePending(world, w);
+}
+
+/** The base may have the merged commit by now. */
+function settlePending(world: World, w: Workspace): void {
+  const { merging } = w;
+  if (!merging) return;
+  const isPending = pendingOf(w) !== undefined;
+  const isThere = merging.kind === 'merge' && world.history.isIn(merging.commit, w.base);
+  requireRule(isPending !== isThere, 'a merge is pending, or is not', () => ({
+    workspace: w.name,
+    merging,
+    isThere,
+  }));
+  if (!isPending) w.merging = undefined;
 }
 
 interface Deciding {
@@ -215,7 +252,7 @@ function editsAfter(w: Workspace, theirs: Files, { decide, disk, met }: Deciding
   for (const [path, to] of w.edits) {
     const its = theirs.get(path);
     if (to === its) continue;
-    const isUnclear = w.uncertain.has(path) || w.isFuzzy;
+    const isUnclear = w.uncertain.has(path) || w.doubts.has(path) || w.isFuzzy;
     if (isUnclear && disk.get(path) === its) continue;
     const side = met.has(path) ? decide(path) : 'ours';
     if (isUnclear || side === 'ours' || (side === 'both' && its === undefined)) edits.set(path, to);
@@ -262,10 +299,11 @@ function takeArrived(
     const to = before.get(path);
     if (now === to) {
       if (its === to) w.uncertain.add(path);
+      else if (met.has(path) && decide(path) !== 'stop') addDoubt(w, path, its);
       continue;
     }
     const isGivenUp = met.has(path) && decide(path) !== 'ours' && decide(path) !== 'stop';
-    const isUnclear = w.uncertain.has(path) || w.isFuzzy;
+    const isUnclear = w.uncertain.has(path) || w.doubts.has(path) || w.isFuzzy;
     requireRule(
       (isGivenUp || isUnclear) && now === its,
       `a ${words} that did not end changed an edit`,
@@ -273,18 +311,35 @@ function takeArrived(
     );
     w.edits.delete(path);
     w.uncertain.delete(path);
+    w.doubts.delete(path);
+    w.touched.add(path);
     setOrDelete(w.held, path, now);
     hasChanged = true;
   }
-  w.arriving.add(target);
   const { bases, branch } = stateOf(w);
+  const wasArriving = w.arriving.size > 0;
+  w.arriving = new Set(arrivingOf(w));
   // The effect may be there, and the command ended without knowing it.
-  if (bases.origin === target && w.base !== target) {
-    w.base = target;
-    w.branch = branch;
-    w.isDetached = isDetached;
+  if (bases.origin === target && w.arriving.size === 0) {
+    Object.assign(w, { base: target, branch, isDetached, isFuzzy: false, unconfirmed: undefined });
+    const missing = differing(w.held, theirs).filter((one) => !w.edits.has(one));
+    requireRule(
+      missing.length === 0,
+      `a ${words} that did not end has taken the whole commit for arrived`,
+      () => missing,
+    );
+    settleOnBase(world, w);
+    return;
   }
+  const isRecorded = w.arriving.size > 0 || !hasChanged;
+  requireRule(isRecorded, `files of a ${words} came before it was recorded`, () => w.name);
+  if (wasArriving && w.arriving.size === 0) settleOnBase(world, w);
   if (hasChanged) count(world, 'left half of a commit');
+}
+
+/** The decision may be kept: then the edit is based on the other side's content. */
+function addDoubt({ doubts }: Workspace, path: string, content: string | undefined): void {
+  doubts.set(path, new Set([...(doubts.get(path) ?? []), content]));
 }
 
 function isCopyOf(path: string, content: string, edits: Edits): boolean {
@@ -294,12 +349,4 @@ function isCopyOf(path: string, content: string, edits: Edits): boolean {
 function setOrDelete(files: Map<string, string>, path: string, content: string | undefined): void {
   if (content === undefined) files.delete(path);
   else files.set(path, content);
-}
-
-/** Brings the workspace to its branch's commit, as a person would after a failure. */
-export async function settleWorkspace(world: World, w: Workspace): Promise<void> {
-  if (w.isAbsent || stateOf(w).bases.origin === undefined) await cloneOnce(world, w, w.branch, NO_FAULT);
-  if (isReplaced(world, w)) await lookAt(world, w, tipOf(world, w.branch)!, NO_FAULT, 'theirs');
-  if (!isSettled(w)) await pullOnce(world, w, NO_FAULT, { conflicts: 'theirs' });
-  requireRule(isSettled(w), 'a workspace cannot be settled', () => w.name);
 }

@@ -44,6 +44,7 @@ export function setFile(world: World, w: Workspace, path: string, content: strin
     writeAt(w.root, path, content);
   }
   setEdit(w, path, content);
+  w.touched.add(path);
   note(world, `${w.name}: ${content === undefined ? `rm ${path}` : `echo ${content} > ${path}`}`);
 }
 
@@ -78,14 +79,19 @@ export async function restorePaths(world: World, w: Workspace, fault: RunFault):
   const { error, isMet, value } = outcome;
   const after = diskOf(w);
   if (value?.failed === 0) {
-    for (const one of wanted) setEdit(w, one, source.get(one));
+    for (const one of wanted) {
+      setEdit(w, one, source.get(one));
+      w.touched.add(one);
+    }
     count(world, exact ? 'restored exactly' : 'restored');
   } else if (isMet) {
     for (const one of wanted) {
       const now = after.get(one);
       const isEither = now === before.get(one) || now === source.get(one);
       requireRule(isEither, 'a restore that did not end left something else', () => ({ path: one, now }));
-      if (now === source.get(one)) setEdit(w, one, now);
+      if (now !== source.get(one)) continue;
+      setEdit(w, one, now);
+      w.touched.add(one);
     }
     count(world, 'restore did not end');
   } else {

@@ -7,6 +7,7 @@ import { differing, type ModelCommit } from './history-model.ts';
 import { ModelFault, requireRule } from './model-fault.ts';
 import type { RunFault } from './run-faults.ts';
 import {
+  arrivingOf,
   checkDisk,
   contextOf,
   count,
@@ -15,6 +16,7 @@ import {
   isReplaced,
   isSettled,
   note,
+  pendingOf,
   readStoredRefs,
   stateOf,
   tipOf,
@@ -32,10 +34,13 @@ export async function pushOnce(world: World, w: Workspace, fault: RunFault): Pro
   await settlePush(world, w, outcome, [tip]);
 }
 
-/** Nobody can tell where a branch was that is gone, so nothing is sent and nothing changes. */
+/**
+ * Nobody can tell where a branch was that is gone, and a merge that is not whole must not be recorded:
+ * nothing is sent and nothing changes.
+ */
 export function refusedForLost(world: World, w: Workspace, outcome: Outcome<unknown>, words: string): void {
   const { error, newCommits, value } = outcome;
-  const isRefused = error !== undefined || (w.edits.size === 0 && words === 'push');
+  const isRefused = error !== undefined || (w.edits.size === 0 && words === 'push' && !w.merging);
   requireRule(isRefused, `a ${words} went on without its branch`, () => ({ workspace: w.name, value }));
   requireRule(newCommits.length === 0, `a ${words} without its branch sent a commit`, () => newCommits);
   count(world, `${words} without its branch`);
@@ -45,7 +50,7 @@ export function refusedForLost(world: World, w: Workspace, outcome: Outcome<unkn
 /** Two at once: either may come first. */
 export async function pushBoth(world: World, one: Workspace, other: Workspace): Promise<void> {
   const before = [tipOf(world, one.branch), tipOf(world, other.branch)] as const;
-  if (before.includes(undefined) || isReplaced(world, one) || isReplaced(world, other))
+  if (before.includes(undefined) || [one, other].some((w) => isReplaced(world, w) || w.merging?.isUnfinished))
     return await pushOnce(world, one, { kind: 'none' });
   const job = (w: Workspace) => outcomeOf(contextOf(w), (context) => push(context, { allowEmptied: true }));
   const ended = await Promise.all([job(one), job(other)]);
@@ -74,9 +79,27 @@ function describeFault(fault: RunFault): string {
 export function conflictsWith(world: World, w: Workspace, target: string | undefined): string[] {
   const theirs = world.history.filesOf(target);
   return [...w.edits.keys()].filter((path) => {
-    const to = w.edits.get(path);
-    return !w.uncertain.has(path) && theirs.get(path) !== w.held.get(path) && theirs.get(path) !== to;
+    const known = [w.held.get(path), w.edits.get(path), ...(w.doubts.get(path) ?? [])];
+    return !isUncertain(world, w, path) && !known.includes(theirs.get(path));
   });
+}
+
+/**
+ * Whether an edit may count as none: it equals what is arriving, or it takes back what arrived of a commit
+ * that the branch does not have.
+ */
+function isUncertain(world: World, w: Workspace, path: string): boolean {
+  const { edits, uncertain } = w;
+  if (uncertain.has(path)) return true;
+  const tip = tipOf(world, w.branch);
+  const isForeign = [...w.arriving].some((hash) => !world.history.isIn(hash, tip));
+  return isForeign && world.history.filesOf(w.base).get(path) === edits.get(path);
+}
+
+/** Whether there may be a conflict, although the model knows none. */
+export function mayConflict(world: World, w: Workspace, target: string | undefined): boolean {
+  const theirs = world.history.filesOf(target);
+  return w.isFuzzy || [...w.doubts.keys()].some((path) => theirs.get(path) !== w.edits.get(path));
 }
 
 /**
@@ -89,7 +112,7 @@ function checkWrittenCommits(world: World, hashes: readonly string[]): void {
     const w = world.workspaces.find(({ name }) => name === commit.author);
     if (!w) throw new ModelFault('a commit has an unknown author', commit.author);
     checkEdits(world, w, commit);
-    checkMerge(world, commit);
+    checkMerge(world, w, commit);
   }
 }
 
@@ -101,7 +124,8 @@ function checkEdits(world: World, w: Workspace, commit: ModelCommit): void {
   for (const path of new Set([...onto.keys(), ...files.keys(), ...w.edits.keys()])) {
     const isEdited = w.edits.has(path);
     const allowed = isEdited ? [w.edits.get(path)] : [onto.get(path)];
-    if (w.uncertain.has(path)) allowed.push(onto.get(path));
+    const mayBeNone = isEdited && isUncertain(world, w, path);
+    if (mayBeNone) allowed.push(onto.get(path));
     const details = () => ({
       workspace: w.name,
       commit: commit.hash.slice(0, 8),
@@ -113,19 +137,21 @@ function checkEdits(world: World, w: Workspace, commit: ModelCommit): void {
       held: w.held.get(path),
     });
     requireRule(allowed.includes(files.get(path)), 'a push sent something else than its edits', details);
-    if (!isEdited || !isOnTip || w.uncertain.has(path) || w.isFuzzy) continue;
-    const isSeen = [w.held.get(path), w.edits.get(path)].includes(onto.get(path));
+    if (!isEdited || !isOnTip || mayBeNone || w.isFuzzy) continue;
+    const seen = [w.held.get(path), w.edits.get(path), ...(w.doubts.get(path) ?? [])];
+    const isSeen = seen.includes(onto.get(path));
     requireRule(isSeen, 'a push replaced a change that its user had not seen', details);
   }
 }
 
 /** The content of a merge has the changes of both sides. */
-function checkMerge(world: World, { files, hash, parents }: ModelCommit): void {
+function checkMerge(world: World, w: Workspace, { files, hash, parents }: ModelCommit): void {
   const [one, other] = parents;
   if (one === undefined || other === undefined) return;
   const { history } = world;
   const sides = [history.filesOf(one), history.filesOf(other)];
   for (const path of new Set([...files.keys(), ...sides.flatMap((side) => [...side.keys()])])) {
+    if (other === w.merging?.commit && isDecided(w, one, path)) continue;
     const allowed = history.mergedAt(one, other, path);
     requireRule(allowed.includes(files.get(path)), 'a merge lacks a change of a parent', () => ({
       commit: hash.slice(0, 8),
@@ -135,6 +161,11 @@ function checkMerge(world: World, { files, hash, parents }: ModelCommit): void {
       expected: allowed,
     }));
   }
+}
+
+/** Whether the user chose the content at the path, or the merge did when the base was another one. */
+function isDecided({ merging, touched }: Workspace, base: string, path: string): boolean {
+  return touched.has(path) || (merging!.base !== base && merging!.taken.has(path));
 }
 
 /** @param tips The branch's commits that the push may have met. */
@@ -205,6 +236,8 @@ function acceptPush(
   const { history } = world;
   const { commit } = summary;
   const base = stateOf(w).bases.origin;
+  const hadArriving = w.arriving.size > 0;
+  w.arriving = new Set(arrivingOf(w));
   if (summary.result === 'pushed') {
     requireRule(!w.isDetached, 'a push went on from a version that is only looked at', () => w.name);
     requireRule(
@@ -214,10 +247,17 @@ function acceptPush(
     );
     requireRule(history.isIn(commit!, tipOf(world, w.branch)), 'a push is not on its branch', () => commit);
     count(world, summary.mergedWith ? 'push merged' : 'pushed');
+    const { merging } = w;
+    const isRecorded = merging?.kind !== 'merge' || history.isIn(merging.commit, commit!);
+    requireRule(isRecorded, 'a push did not record the merge', () => ({ workspace: w.name, merging }));
+    requireRule(pendingOf(w) === undefined, 'a merge is pending after its push', () => pendingOf(w));
     w.held = new Map(diskOf(w));
     w.edits = new Map();
     w.uncertain.clear();
+    w.doubts.clear();
     w.unconfirmed = undefined;
+    w.merging = undefined;
+    w.touched.clear();
     if (w.arriving.size > 0) return;
     w.isFuzzy = false;
     w.base = base;
@@ -226,22 +266,24 @@ function acceptPush(
     return;
   }
   const theirs = history.filesOf(tipOf(world, w.branch));
-  const unsent = [...w.edits].filter(([path, to]) => theirs.get(path) !== to && !w.uncertain.has(path));
+  const unsent = [...w.edits].filter(([path, to]) => theirs.get(path) !== to && !isUncertain(world, w, path));
   requireRule(unsent.length === 0, 'a push has nothing to push, in spite of edits', () => ({
     workspace: w.name,
     unsent,
   }));
+  const isLeftOut = w.merging?.kind === 'merge' && !history.isIn(w.merging.commit, tipOf(world, w.branch));
+  requireRule(!isLeftOut, 'a push left a merge out', () => ({ workspace: w.name, merging: w.merging }));
+  if (pendingOf(w) === undefined) w.merging = undefined;
   count(world, 'nothing to push');
-  if (w.arriving.size === 0) settleOnBase(world, w);
+  if (w.arriving.size === 0 && (hadArriving || stateOf(w).bases.origin !== w.base || w.unconfirmed))
+    settleOnBase(world, w);
 }
 
 /** The engine may have found that what lies here is the branch's commit, or one of an earlier push. */
-function settleOnBase(world: World, w: Workspace): void {
-  const base = stateOf(w).bases.origin;
-  if (base === w.base && w.unconfirmed === undefined) return;
-  w.base = base;
+export function settleOnBase(world: World, w: Workspace): void {
+  w.base = stateOf(w).bases.origin;
   const disk = diskOf(w);
-  w.held = new Map(world.history.filesOf(base));
+  w.held = new Map(world.history.filesOf(w.base));
   const edits: Edits = new Map(differing(w.held, disk).map((path) => [path, disk.get(path)]));
   for (const [path, to] of edits)
     requireRule(
@@ -251,6 +293,7 @@ function settleOnBase(world: World, w: Workspace): void {
     );
   w.edits = edits;
   w.uncertain.clear();
+  w.doubts.clear();
   w.unconfirmed = undefined;
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { JobContext } from '../../../engine/api/jobs/jobs.ts';
 import { type Sandbox, type TestContext, testContext } from '../../../engine/jobs/session/job.fixture.ts';
 import type { ObjectStore, RemoteKey } from '../../../engine/remotes/object-store.ts';
+import type { WorkspaceState } from '../../../engine/workspace/workspace-folder.ts';
 import { type Files, readTree } from '../../partial/partial-files.ts';
 import { type Draw, drawFrom } from '../../seeded-draw.ts';
 import { differing, HistoryModel } from './history-model.ts';
@@ -23,6 +24,8 @@ export interface Workspace {
   edits: Edits;
   /** Edits that equal what another commit brings: they may count as its changes. */
   readonly uncertain: Set<string>;
+  /** What an edit may be based on besides `held`: a command that did not end may have kept a decision. */
+  readonly doubts: Map<string, Set<string | undefined>>;
   branch: string;
   base: string | undefined;
   /** It looks at another version, by `pull REF`, until a pull or a switch ends that. */
@@ -30,15 +33,32 @@ export interface Workspace {
   /** Nothing was cloned here yet. */
   isAbsent: boolean;
   /** Commits of which some files may be here, as a command did not end. */
-  readonly arriving: Set<string>;
+  arriving: ReadonlySet<string>;
   /** What a push published that ended before its own bookkeeping: the edits, and what they replaced. */
   unconfirmed: { readonly edits: Edits; readonly held: Files } | undefined;
+  /** A merge or a revert that is not pushed yet. */
+  merging: Pending | undefined;
+  /** Where the user decided since the last push: a merge need not have one side's content there. */
+  readonly touched: Set<string>;
   /** The index was lost in such a state: more conflicts are possible than the model knows. */
   isFuzzy: boolean;
 }
 
+export interface Pending {
+  readonly kind: 'merge' | 'revert';
+  readonly commit: string;
+  /** Of a revert of a merge. */
+  readonly parent?: number | undefined;
+  /** What the workspace was based on. */
+  readonly base: string;
+  /** The paths that got the other side's content. */
+  readonly taken: ReadonlySet<string>;
+  /** Not all files were written. */
+  readonly isUnfinished?: boolean;
+}
+
 /** Parts of the model that can be left out. */
-export type Feature = 'look' | 'half' | 'lost' | 'moved';
+export type Feature = 'look' | 'half' | 'lost' | 'moved' | 'merge';
 
 export interface World {
   readonly seed: number;
@@ -79,12 +99,15 @@ function newWorkspace(sandbox: Sandbox, name: string): Workspace {
     held: new Map(),
     edits: new Map(),
     uncertain: new Set(),
+    doubts: new Map(),
     branch: 'main',
     base: undefined,
     isDetached: false,
     isAbsent: true,
     arriving: new Set(),
     unconfirmed: undefined,
+    merging: undefined,
+    touched: new Set(),
     isFuzzy: false,
   };
 }
@@ -147,8 +170,17 @@ export function expectedDisk({ edits, held }: Workspace): Map<string, string> {
 }
 
 /** The workspace's state file. */
-export function stateOf({ root }: Workspace): { branch: string; bases: Record<string, string | undefined> } {
+export function stateOf({ root }: Workspace): WorkspaceState {
   return JSON.parse(readFileSync(join(root, '.dray/state.json'), 'utf8'));
+}
+
+/** The commits of which some files may be here, as the workspace knows them. */
+export function arrivingOf(w: Workspace): readonly string[] {
+  return (stateOf(w).arriving?.origin ?? []).map(({ commit }) => commit);
+}
+
+export function pendingOf(w: Workspace): NonNullable<WorkspaceState['merging']>[string] | undefined {
+  return stateOf(w).merging?.origin;
 }
 
 export function isWorkspace({ root }: Workspace): boolean {
@@ -157,6 +189,12 @@ export function isWorkspace({ root }: Workspace): boolean {
 
 export function setEdit(w: Workspace, path: string, content: string | undefined): void {
   w.uncertain.delete(path);
+  const doubts = w.doubts.get(path);
+  if (doubts) {
+    w.edits.set(path, content);
+    if (doubts.has(content) || w.held.get(path) === content) w.uncertain.add(path);
+    return;
+  }
   if (w.held.get(path) === content) w.edits.delete(path);
   else w.edits.set(path, content);
 }

@@ -32,8 +32,11 @@ import { type AllowsFolder, checkFileOwner, checkOwner } from './folder-owner.ts
 const FORMAT = 1;
 /** Of a state with a scope: a Dray that knows no scope would push the rest of the dataset as deleted. */
 const FORMAT_OF_SCOPE = 2;
-/** Of a state with entries that the file system cannot hold: an earlier Dray would push them as deleted. */
-const FORMAT_OF_UNHELD = 3;
+/**
+ * Of a state with entries that the file system cannot hold, with a version that is only looked at, or with a
+ * merge: an earlier Dray would push the first as deleted, and drop the other two.
+ */
+const FORMAT_OF_MORE = 3;
 const BYTES = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 const HEX = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
@@ -74,7 +77,7 @@ const ARRIVAL = v.object({
 });
 
 const STATE = v.object({
-  format: v.picklist([FORMAT, FORMAT_OF_SCOPE, FORMAT_OF_UNHELD]),
+  format: v.picklist([FORMAT, FORMAT_OF_SCOPE, FORMAT_OF_MORE]),
   branch: v.string(),
   /** By remote name: the commit that the workspace is based on. */
   bases: v.record(v.string(), COMMIT),
@@ -295,7 +298,8 @@ export function readState(workspace: WorkspaceFolder): WorkspaceState {
 }
 
 export function writeState(workspace: WorkspaceFolder, state: WorkspaceState): void {
-  const format = state.unheld ? FORMAT_OF_UNHELD : state.scope ? FORMAT_OF_SCOPE : FORMAT;
+  const hasMore = state.unheld || state.detached || state.merging;
+  const format = hasMore ? FORMAT_OF_MORE : state.scope ? FORMAT_OF_SCOPE : FORMAT;
   replaceFile(join(workspace.root, DRAY_FOLDER, STATE_NAME), { ...state, format });
 }
 
@@ -323,7 +327,7 @@ function readJson<S extends v.GenericSchema>(
   }
   try {
     const value: unknown = JSON.parse(text);
-    checkFormat(path, value, name === STATE_NAME ? FORMAT_OF_UNHELD : FORMAT);
+    checkFormat(path, value, name === STATE_NAME ? FORMAT_OF_MORE : FORMAT);
     return v.parse(schema, value);
   } catch (cause) {
     if (cause instanceof DrayError) throw cause;

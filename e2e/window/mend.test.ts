@@ -36,7 +36,8 @@ describe.skipIf(!findChromium())('A repository in the window', () => {
     await press(page, verify.getByRole('button', { name: 'Repair... birds' }));
     const dialog = page.getByRole('dialog', { name: 'Repair birds' });
     await dialog.getByText('1 missing or damaged: 1 path cannot be restored in full.').waitFor();
-    expect(await dialog.getByRole('list', { name: 'Missing or damaged' }).innerText()).toContain('list.txt');
+    const missing = dialog.getByRole('list', { name: 'Missing or damaged' });
+    await expect.poll(() => missing.innerText()).toContain('list.txt');
     expect(readdirSync(sandbox.path('store'))).not.toContain('objects');
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await press(page, dialog.getByRole('button', { name: 'Repair', exact: true }));

@@ -58,7 +58,7 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
     const size = page.viewportSize()!;
     await page.setViewportSize({ width: 360, height: 740 });
     const isWide = (screen: Element) => screen.scrollWidth > screen.clientWidth;
-    expect(await page.locator('.screen-page').evaluate(isWide)).toBe(false);
+    await expect.poll(() => page.locator('.screen-page').evaluate(isWide)).toBe(false);
     await page.setViewportSize(size);
 
     await pushFrom(page);

@@ -101,7 +101,10 @@ const BUILDERS = { garbage: buildWorld, 'sparse pack': buildSparse };
 export type Start = keyof typeof BUILDERS;
 const beginnings = new Map<Start, Promise<Beginning>>();
 
-async function createWorld(start: Start, machines: number): Promise<{ store: ObjectStore; world: World }> {
+export async function createWorld(
+  start: Start,
+  machines: number,
+): Promise<{ store: ObjectStore; world: World }> {
   const beginning = beginnings.get(start) ?? BUILDERS[start]();
   beginnings.set(start, beginning);
   const { dropped, newest, older, stored } = await beginning;
@@ -117,7 +120,7 @@ const push =
   (machine: number, branch: string, files: Record<string, string>, inPack = false) =>
   ({ clock, writers }: World): Actor =>
     pusher(clock, writers[machine]!, { branch, files, inPack });
-const collect = ({ clock }: World): Actor => collector(clock);
+export const collect = ({ clock }: World): Actor => collector(clock);
 const clone = ({ clock }: World): Actor => cloner(clock, 'main');
 /** The workspace was on the branch that is removed. */
 const rebase =
@@ -234,7 +237,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = Object.fromEntries(
 type Draw = () => number;
 
 /** What a machine of a crowd may do. */
-const DEEDS: readonly ((machine: number) => Machine[number])[] = [
+export const DEEDS: readonly ((machine: number) => Machine[number])[] = [
   () => collect,
   (machine) => push(machine, 'main', { [`c${machine}`]: 'old' }),
   (machine) => push(machine, 'main', { o: 'old', p: 'packed' }, true),
@@ -265,7 +268,7 @@ export function drawCrowd(count: number, draw: Draw): Scenario {
 }
 
 /** A user meets these: somebody else was first, the commit is gone, or too many answers were lost. */
-const REFUSALS = new Set(['conflict', 'notFound', 'unreachable']);
+export const REFUSALS = new Set(['conflict', 'notFound', 'unreachable']);
 
 /** Runs the machines in the chosen order, then checks that every ref can be cloned whole. */
 export async function runScenario(

@@ -1,0 +1,250 @@
+/**
+ * Machines that push, collect, tag and forget one after the other, some of them killed, over a store of which
+ * one object at a time is damaged. What must hold:
+ *
+ * - Content that is live and readable beside the damage stays readable.
+ * - Once the damage is put back, everything that is live is whole.
+ * - A verification names what is damaged if that costs live content.
+ */
+import { hash as hashOf } from 'node:crypto';
+import { findDamage } from '../../engine/jobs/history/verify.ts';
+import type { CommitHash, FileEntry } from '../../engine/model/entry.ts';
+import type { ObjectStore, RemoteKey } from '../../engine/remotes/object-store.ts';
+import { readCommit } from '../../engine/repository/commit.ts';
+import { COLLECTION_KEY, objectKey, packKey } from '../../engine/repository/keys.ts';
+import { readEntries } from '../../engine/repository/manifest/read-entries.ts';
+import { withRelocations } from '../../engine/repository/packs/relocated-reads.ts';
+import { listRefNames, readRef } from '../../engine/repository/refs.ts';
+import { readRetention } from '../../engine/repository/retention.ts';
+import { createAdaptiveLimit } from '../../engine/transfer/limit/adaptive-limit.ts';
+import { type Draw, drawFrom } from '../seeded-draw.ts';
+import { type Damage, damageOne, putBack } from './damage.ts';
+import { randomChoice } from './explore.ts';
+import { collect, createWorld, DEEDS, REFUSALS, type Start, type World } from './scenarios.ts';
+import { type Actor, type Run, runActors } from './scheduler.ts';
+
+const MACHINES = 3;
+const STEPS_OF_WORLD = 16;
+/** Beside damage somebody may also meet these. */
+const DAMAGE_CODES = new Set([...REFUSALS, 'damaged', 'formatTooNew', 'forgotten']);
+
+/** @returns The damage that happened, by its way and kind, and how often. */
+export async function runDamageModel(seed: number, steps: number): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (let done = 0, world = 0; done < steps; done += STEPS_OF_WORLD, world += 1)
+    await runWorld(drawFrom(seed * 1_000_003 + world), counts).catch((cause: Error) => {
+      throw new Error(`DRAY_MODEL_SEED=${seed}, world ${world}: ${cause.message}`, { cause });
+    });
+  return counts;
+}
+
+async function runWorld(draw: Draw, counts: Map<string, number>): Promise<void> {
+  const start: Start = draw.chance(35) ? 'garbage' : 'sparse pack';
+  const { store, world } = await createWorld(start, MACHINES);
+  const taken: string[] = [start];
+  try {
+    let damage: DamageUnderWay | undefined;
+    const limbo: (() => Promise<unknown>)[] = [];
+    for (let step = 0; step < STEPS_OF_WORLD; step += 1) {
+      if (!damage && draw.chance(40)) {
+        damage = await begin(store, draw);
+        if (!damage) continue;
+        taken.push(damage.what);
+        count(counts, damage.what);
+        await checkNamed(store, damage);
+      } else if (damage && draw.chance(25)) {
+        taken.push('put back');
+        await putBack(store, damage);
+        damage = undefined;
+        await checkWhole(store);
+      } else if (limbo.length > 0 && draw.chance(20)) {
+        taken.push('late');
+        await limbo.shift()!().catch(() => {});
+      } else {
+        const [name, deed] = drawDeed(draw, world);
+        taken.push(name);
+        limbo.push(...(await perform(store, deed, draw, damage)));
+      }
+      if (damage) await checkKept(store, damage);
+      else await checkWhole(store);
+    }
+    if (damage) await putBack(store, damage);
+    for (const happen of limbo) await happen().catch(() => {});
+    await checkWhole(store);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n${taken.join('\n')}`, { cause: error });
+  }
+}
+
+function count(counts: Map<string, number>, what: string): void {
+  const name = what.split('/')[0]!;
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function drawDeed(draw: Draw, world: World): readonly [string, Actor] {
+  if (draw.chance(45)) return ['collect', collect(world)];
+  const number = draw.below(DEEDS.length);
+  return [`deed ${number}`, DEEDS[number]!(draw.below(MACHINES))(world)];
+}
+
+/** @returns Requests of a killed machine, which may still happen. */
+async function perform(
+  store: ObjectStore,
+  deed: Actor,
+  draw: Draw,
+  damage: Damage | undefined,
+): Promise<readonly (() => Promise<unknown>)[]> {
+  const { failures, limbo } = await run(store, deed, draw);
+  for (const failure of failures) {
+    if (failure === undefined) continue;
+    const { code = '', data } = failure as { code?: string; data?: { key?: unknown } };
+    // A state that was altered may have told refs of a round that never was: it is made again by a repair.
+    const isAllowed = (damage ? DAMAGE_CODES : REFUSALS).has(code) || data?.key === COLLECTION_KEY;
+    // A clone says so in its own words.
+    const isOfClone = damage !== undefined && /^The branch names /.test((failure as Error).message);
+    if (!isAllowed && !isOfClone) throw failure;
+  }
+  return limbo;
+}
+
+type Ended = Pick<Run, 'failures' | 'limbo'>;
+
+/** One machine in three may be killed: it runs by the scheduler, which takes ten times as long. */
+async function run(store: ObjectStore, deed: Actor, draw: Draw): Promise<Ended> {
+  if (draw.chance(70)) {
+    const failures = await deed(store, new AbortController().signal).then(
+      () => [],
+      (error: unknown) => [error],
+    );
+    return { failures, limbo: [] };
+  }
+  const random = () => draw.below(2 ** 30) / 2 ** 30;
+  return runActors(store, [deed], randomChoice(random), { kills: true, losses: false });
+}
+
+interface DamageUnderWay extends Damage {
+  /** What could be read before, and what can be read beside the damage. */
+  readonly before_: Readable;
+  readonly beside: Readable;
+}
+
+async function begin(store: ObjectStore, draw: Draw): Promise<DamageUnderWay | undefined> {
+  const before_ = await readAll(store);
+  const damage = await damageOne(store, draw);
+  return damage && { ...damage, before_, beside: await readAll(store) };
+}
+
+interface Readable {
+  /** Of all commits that refs lead to and that are not forgotten. */
+  readonly commits: ReadonlySet<CommitHash>;
+  /** Commit and path of each file whose content is right. */
+  readonly files: ReadonlySet<string>;
+  /** The first thing that cannot be read. */
+  readonly fault: string | undefined;
+}
+
+/** Everything that live refs lead to, as far as it can be read. */
+async function readAll(store: ObjectStore): Promise<Readable> {
+  let fault: string | undefined;
+  const tolerant = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!DAMAGE_CODES.has((error as { code?: string }).code ?? '')) throw error;
+      fault ??= `${what}: ${(error as Error).message}`;
+      return undefined;
+    }
+  };
+  const names = [...(await listRefNames(store, 'heads')), ...(await listRefNames(store, 'tags'))];
+  const refs = await Promise.all(names.map((name) => tolerant(name, () => readRef(store, name))));
+  const tips = new Set(refs.flatMap((ref) => ref?.commit ?? []));
+  const list = await tolerant('retention.json', () => readRetention(store));
+  const forgotten = new Set(list?.forgotten.filter((hash) => !tips.has(hash)));
+  const commits = new Set<CommitHash>();
+  const files = new Set<string>();
+  const relocated = withRelocations(store);
+  // The loop also visits what it adds.
+  const open = new Set(tips);
+  for (const hash of open) {
+    const commit = await tolerant(hash, () => readCommit(store, hash));
+    for (const parent of commit?.parents ?? []) open.add(parent);
+    if (!commit || forgotten.has(hash)) continue;
+    commits.add(hash);
+    const isListed = await tolerant(hash, async () => {
+      for await (const entries of readEntries(store, commit, { prefetch: 1 }))
+        for (const entry of entries) {
+          if (entry.kind !== 'file') continue;
+          const isRight = await tolerant(entry.path, () => isReadable(relocated, entry));
+          if (isRight) files.add(`${hash} ${entry.path}`);
+          else fault ??= `${entry.path} of ${hash} cannot be read`;
+        }
+      return true;
+    });
+    if (!isListed) fault ??= `${hash} cannot be listed`;
+  }
+  return { commits, files, fault };
+}
+
+async function isReadable(store: ObjectStore, { blob, location, sizeBytes }: FileEntry): Promise<boolean> {
+  if (location.in !== 'object' && location.in !== 'pack') throw new Error('The model has no such files.');
+  const at =
+    location.in === 'object'
+      ? { key: objectKey(blob, location.generation) }
+      : {
+          key: packKey(location.pack),
+          range: { start: location.offset, end: location.offset + sizeBytes },
+        };
+  const read = await store.read(at.key, { maxBytes: 2 ** 20, ...('range' in at && { range: at.range }) });
+  return read !== undefined && hashOf('sha256', read.bytes) === blob;
+}
+
+/** What was readable beside the damage, and is still live, is still readable. */
+async function checkKept(store: ObjectStore, { beside }: DamageUnderWay): Promise<void> {
+  const now = await readAll(store);
+  for (const file of beside.files)
+    if (now.commits.has(file.split(' ')[0] as CommitHash) && !now.files.has(file))
+      throw new Error(`beside the damage, ${file} was lost`);
+}
+
+/** Without damage, everything is whole. */
+async function checkWhole(store: ObjectStore): Promise<void> {
+  const { fault } = await readAll(store);
+  if (fault !== undefined) throw new Error(`without damage, ${fault}`);
+}
+
+/** If live content is lost beside the damage, a verification says why. */
+async function checkNamed(store: ObjectStore, { before_, beside, keys }: DamageUnderWay): Promise<void> {
+  const isLess = [...before_.files].some((file) => !beside.files.has(file));
+  if (!isLess) return;
+  const details = await verify(store);
+  // A pack is named if the relocation that says where its content is now is gone.
+  const names = keys.flatMap((key) => [key, key.replace(/^relocations\//, 'packs/')]);
+  if (!details.some((detail) => names.some((name) => detail.includes(name) || isOfRef(name, detail))))
+    throw new Error(`verify does not name ${keys.join(' or ')}: ${details.join(' ')}`);
+}
+
+/** A commit and a ref are named in other words. */
+function isOfRef(key: RemoteKey, detail: string): boolean {
+  const [kind, ...rest] = key.split('/');
+  return (kind === 'commits' && detail.includes(rest.join(''))) || (kind === 'refs' && detail.length > 0);
+}
+
+async function verify(store: ObjectStore): Promise<readonly string[]> {
+  const details: string[] = [];
+  const emit = (event: { type: string; result?: string; detail?: string }) => {
+    if (event.type === 'check' && event.result === 'failed') details.push(event.detail!);
+  };
+  const { signal } = new AbortController();
+  const clock = { ...(await import('../../engine/base/clock.ts')).systemClock };
+  const limit = createAdaptiveLimit({ clock, idleMs: () => 0, fixed: 1 });
+  const meter = { totals: () => ({ total: 0 }), wireBytes: () => 0, watchWire: () => {} };
+  const tools = { context: { signal, emit }, clock, limit, meter, store: withRelocations(store) };
+  const session = { config: { remotes: {} }, remoteName: 'origin', state: { bases: {} } };
+  try {
+    await findDamage(session as never, tools as never, { readDataPercent: 100 });
+  } catch (error) {
+    if (!DAMAGE_CODES.has((error as { code?: string }).code ?? '')) throw error;
+    details.push((error as Error).message);
+  }
+  return details;
+}

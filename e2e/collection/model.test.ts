@@ -22,7 +22,7 @@ vi.mock('node:zlib', async (original) => ({
 }));
 
 const FAULTS = { kills: true, losses: true };
-const CROWD_RUNS = runBudget({ short: 120, long: 10_000, full: 100_000 });
+const CROWD_RUNS = runBudget({ short: 120, long: 5_000, full: 100_000 });
 /** One of each kind. */
 const SHORT = [
   'a push of content that is about to be collected',
@@ -37,6 +37,11 @@ const SHORT = [
   'a clone of a commit whose pack is written anew',
 ];
 const TRIED = runBudget<readonly string[]>({ short: SHORT, long: Object.keys(SCENARIOS) });
+const TRIED_TWICE = runBudget<readonly string[]>({
+  short: [],
+  long: SHORT.slice(0, 4),
+  full: Object.keys(SCENARIOS),
+});
 /** 100,000 random orders take 35 minutes on two idle cores, and twice that on busy ones. */
 const LONG_MS = 3 * 60 * 60_000;
 
@@ -49,7 +54,7 @@ describe('a collection beside others keeps every ref whole', () => {
   });
 
   // Some thousand orders each: three switches or faults would be a hundred thousand.
-  for (const name of Object.keys(SCENARIOS)) {
+  for (const name of TRIED_TWICE) {
     longIt(
       `in each order with two switches or faults: ${name}`,
       async () => {

@@ -74,42 +74,39 @@ describe.skipIf(!findChromium())('An answer of the engine', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  longIt(
-    'never puts another workspace under the pointer when the folder of the chosen one is away',
-    async () => {
-      using dataset = await pushedDataset(started.server, 'away');
-      changeDataset(dataset);
-      const root = dataset.sandbox.path(WORK);
-      const other = dataset.sandbox.path('other');
-      mkdirSync(other);
-      writeFileSync(join(other, 'private.txt'), 'never meant for this remote');
-      const prepare = (home: string) => {
-        const settings = join(home, '.config', 'dray');
-        mkdirSync(settings, { recursive: true });
-        writeFileSync(join(settings, 'window.json'), JSON.stringify({ workspaces: [root, other] }));
-      };
-      await dataset.init('other');
-      await using window = await openWindow(started.browser, {
-        environment: started.server.environment,
-        prepare,
-        path: '/#/home',
-      });
-      const { page } = window;
-      await page.goto(`${window.origin}/#/changes?workspace=${encodeURIComponent(root)}`);
-      await page.getByRole('button', { name: /^Push \d+ changes$/ }).waitFor();
-      // As a disk that is pulled out.
-      renameSync(root, `${root}-away`);
-      await page.getByRole('link', { name: 'Home' }).first().click();
-      await page.getByRole('heading', { name: 'Home' }).waitFor();
-      await page.getByRole('link', { name: 'Changes' }).first().click();
-      await page.getByRole('heading', { name: `${WORK} is not there` }).waitFor();
-      expect(await page.getByRole('button', { name: /^Push / }).count()).toBe(0);
-      expect(await findViolationsInBothThemes(page)).toEqual([]);
-      renameSync(`${root}-away`, root);
-      await page.getByRole('button', { name: 'Check again' }).click();
-      await page.getByRole('button', { name: /^Push \d+ changes$/ }).waitFor();
-      rmSync(other, { recursive: true });
-      expect(window.complaints).toEqual([]);
-    },
-  );
+  it('never puts another workspace under the pointer when the folder of the chosen one is away', async () => {
+    using dataset = await pushedDataset(started.server, 'away');
+    changeDataset(dataset);
+    const root = dataset.sandbox.path(WORK);
+    const other = dataset.sandbox.path('other');
+    mkdirSync(other);
+    writeFileSync(join(other, 'private.txt'), 'never meant for this remote');
+    const prepare = (home: string) => {
+      const settings = join(home, '.config', 'dray');
+      mkdirSync(settings, { recursive: true });
+      writeFileSync(join(settings, 'window.json'), JSON.stringify({ workspaces: [root, other] }));
+    };
+    await dataset.init('other');
+    await using window = await openWindow(started.browser, {
+      environment: started.server.environment,
+      prepare,
+      path: '/#/home',
+    });
+    const { page } = window;
+    await page.goto(`${window.origin}/#/changes?workspace=${encodeURIComponent(root)}`);
+    await page.getByRole('button', { name: /^Push \d+ changes$/ }).waitFor();
+    // As a disk that is pulled out.
+    renameSync(root, `${root}-away`);
+    await page.getByRole('link', { name: 'Home' }).first().click();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.getByRole('link', { name: 'Changes' }).first().click();
+    await page.getByRole('heading', { name: `${WORK} is not there` }).waitFor();
+    expect(await page.getByRole('button', { name: /^Push / }).count()).toBe(0);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    renameSync(`${root}-away`, root);
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await page.getByRole('button', { name: /^Push \d+ changes$/ }).waitFor();
+    rmSync(other, { recursive: true });
+    expect(window.complaints).toEqual([]);
+  });
 });

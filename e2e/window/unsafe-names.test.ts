@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { createSandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
@@ -68,7 +67,7 @@ describe.skipIf(!findChromium())('A name that reverses its end', () => {
 describe.skipIf(!findChromium())('A message, an author and a tag without a space', () => {
   const started = startBrowserAndStore();
 
-  longIt('leave what stands beside and below them in reach, on a screen and on a phone', async () => {
+  it('leave what stands beside and below them in reach, on a screen and on a phone', async () => {
     using sandbox = createSandbox();
     const root = sandbox.path('coast');
     mkdirSync(root);

@@ -112,7 +112,7 @@ describe('A push from a part', () => {
   });
 
   it('ends an empty folder of the branch that its new file fills', async () => {
-    await clonePart('empty/x/');
+    await clonePart('c/d', 'empty/x/');
     sandbox.write('part/empty/x/1', 'one');
     await push(testContext(part), {});
     await pull(testContext(whole), {});
@@ -124,7 +124,7 @@ describe('A push from a part', () => {
   });
 
   it('is refused below a file of the branch', async () => {
-    await clonePart('a/0.txt/x/');
+    await clonePart('c/d', 'a/0.txt/x/');
     sandbox.write('part/a/0.txt/x/1', 'one');
     await expect(push(testContext(part), {})).rejects.toMatchObject({
       code: 'conflict',
@@ -133,7 +133,7 @@ describe('A push from a part', () => {
   });
 
   it('takes the place of that file once the file is in the part, as the refusal says', async () => {
-    await clonePart('a/0.txt/x/');
+    await clonePart('c/d', 'a/0.txt/x/');
     sandbox.write('part/a/0.txt/x/1', 'one');
     const pushing = () => push(testContext(part), {});
     const advice = expect.stringContaining('"dray scope add a/0.txt", delete the file, move the folder back');
@@ -148,7 +148,7 @@ describe('A push from a part', () => {
   });
 
   it('is refused below a file of its base alone until it pulls, as the refusal says', async () => {
-    await clonePart('a/0.txt/x/');
+    await clonePart('c/d', 'a/0.txt/x/');
     rmSync(`${whole}/a/0.txt`);
     await push(testContext(whole), {});
     sandbox.write('part/a/0.txt/x/1', 'one');
@@ -162,7 +162,7 @@ describe('A push from a part', () => {
   });
 
   it('is refused below a file that others have put there meanwhile', async () => {
-    await clonePart('n/x/');
+    await clonePart('c/d', 'n/x/');
     sandbox.write('whole/n', 'a file');
     await push(testContext(whole), {});
     sandbox.write('part/n/x/1', 'one');

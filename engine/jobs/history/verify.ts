@@ -22,6 +22,7 @@ import { resolveContent } from '../session/resolve-commit.ts';
 import { checkCollection } from './verify/check-collection.ts';
 import { checkDescriptor } from './verify/check-descriptor.ts';
 import { type MoveCheck, readMoves } from './verify/check-moves.ts';
+import { checkSlots } from './verify/check-slots.ts';
 import { dataChoiceOf } from './verify/choose-data.ts';
 import { readCommitsAhead } from './verify/commits-ahead.ts';
 import { committedEntries, segmentEntries } from './verify/committed-entries.ts';
@@ -133,6 +134,7 @@ class Verifier {
     const collects = await checkCollection(this.#tools, tips, findings, present);
     this.#checkSeen(tips, present);
     if (tips.length === 0 && findings.unreadable === 0) this.#checkRefs();
+    await checkSlots(this.#tools, tips[0]?.repository, findings);
     if (collects) this.#moves = await readMoves(this.#tools);
     const forgotten = await findForgotten(this.#tools, tips, findings);
     const onCommit = (hash: CommitHash, commit: Commit) => {

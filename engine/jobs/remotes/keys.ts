@@ -19,14 +19,16 @@ import {
   parseSlot,
 } from '../../repository/encryption/key-slot.ts';
 import {
+  describeLost,
   describeUntried,
   ID_DIGITS,
   isTooCostly,
+  type LostSlot,
   listSlots,
+  removeSlot,
   type Unlocked,
   writeSlot,
 } from '../../repository/encryption/key-slots.ts';
-import { KEY_SLOTS_PREFIX } from '../../repository/keys.ts';
 import { checkSameRepository, notARepository } from '../session/link-repository.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
@@ -38,9 +40,12 @@ const NEW_PASSWORD = 'DRAY_NEW_PASSWORD';
 /** Needs no password. */
 export function listKeys(context: JobContext): Promise<KeyListSummary> {
   return withKeys(context, async ({ repository, store }) => {
-    const { damaged, slots } = await listSlots(store, repository, context);
+    const { damaged, lost, slots } = await listSlots(store, repository, context);
     const costly = slots.filter(isTooCostly).map((slot) => describeUntried([slot]));
-    return { keys: slots.map(recordOf), damaged: [...damaged.map(({ message }) => message), ...costly] };
+    return {
+      keys: slots.map(recordOf),
+      damaged: [...damaged.map(({ message }) => message), ...lost.map(describeLost), ...costly],
+    };
   });
 }
 
@@ -68,13 +73,14 @@ export function addKey(context: JobContext, { kind, label = '' }: KeyAddRequest)
 export function removeKey(context: JobContext, id: string): Promise<KeyChangeSummary> {
   return withKeys(context, async ({ repository, store, unlock }) => {
     const used = (await unlock()).slot;
-    const slot = findSlot((await listSlots(store, repository, context)).slots, id);
+    const { lost, slots } = await listSlots(store, repository, context);
+    const slot = findSlot([...slots, ...lost], id);
     if (slot.id === used.id) {
       throw new DrayError('usage', `The key ${shortId(slot)} is the one whose password you gave.`, {
         advice: 'Give another password, or change this one with "dray key passwd".',
       });
     }
-    await store.delete([KEY_SLOTS_PREFIX + slot.id], context);
+    await removeSlot(store, slot.id, context);
     return { result: 'removed', key: recordOf(slot) };
   });
 }
@@ -87,7 +93,7 @@ export function changePassword(context: JobContext): Promise<KeyChangeSummary> {
     const facts = { master, repository, label, nowMs: systemClock.nowMs() };
     const slot = await createPasswordSlot(facts, await findNewPassword(context, NEW_PASSWORD));
     await writeSlot(store, slot, context);
-    if (old.kind === 'password') await store.delete([KEY_SLOTS_PREFIX + old.id], context);
+    if (old.kind === 'password') await removeSlot(store, old.id, context);
     return { result: 'changed', key: recordOfNew(slot) };
   });
 }
@@ -125,7 +131,7 @@ function requireEncryption(
   });
 }
 
-function findSlot(slots: readonly KeySlot[], id: string): KeySlot {
+function findSlot(slots: readonly LostSlot[], id: string): LostSlot {
   const [slot, another] = slots.filter((each) => id !== '' && each.id.startsWith(id.toLowerCase()));
   if (slot && !another) return slot;
   const message = slot ? `More than one key begins with ${id}.` : `There is no key ${JSON.stringify(id)}.`;
@@ -141,11 +147,11 @@ function checkLabel(label: string): void {
     throw new DrayError('usage', `A label has at most ${LABEL_CHARS_MAX} characters.`);
 }
 
-function shortId({ id }: KeySlot): string {
+function shortId({ id }: Pick<KeySlot, 'id'>): string {
   return id.slice(0, ID_DIGITS);
 }
 
-function recordOf(slot: KeySlot): KeySlotRecord {
+function recordOf(slot: LostSlot): KeySlotRecord {
   const { created, kind, label } = slot;
   return { id: shortId(slot), kind, label, created };
 }

@@ -112,6 +112,19 @@ export function parseSlot(key: RemoteKey, bytes: Uint8Array): KeySlot {
   return { id, ...rest, ...(argon2id && { argon2id }) };
 }
 
+const recordSchema = v.pick(slotSchema, ['repository', 'kind', 'label', 'created']);
+
+/** What says that there is a slot, without its secrets. */
+export function recordOfSlot(key: RemoteKey, slot: Uint8Array): Uint8Array {
+  const { created, kind, label, repository } = parseSlot(key, slot);
+  return Buffer.from(`${JSON.stringify({ format: FORMAT, repository, kind, label, created })}\n`, 'utf8');
+}
+
+/** @throws `damaged`, `formatTooNew` */
+export function parseRecord(key: RemoteKey, bytes: Uint8Array): v.InferOutput<typeof recordSchema> {
+  return checkSchema(key, recordSchema, parseDocument(key, bytes));
+}
+
 /** Infinite where the memory alone is too much. */
 export function slotWork({ argon2id }: KeySlot): number {
   if (!argon2id) return 0;

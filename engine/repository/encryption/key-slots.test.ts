@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { createPasswordSlot, createRecoverySlot, type EncodedSlot, parseSlot } from './key-slot.ts';
-import { chooseSlots, listSlots, unlockRepository, writeSlot } from './key-slots.ts';
+import { chooseSlots, listSlots, unlockRepository } from './key-slots.ts';
 import { createRecoveryKey, parseRecoveryKey } from './recovery-key.ts';
 import { deriveSealKeys } from './seal-keys.ts';
 
@@ -16,7 +16,7 @@ const passwordSlot = await createPasswordSlot(facts, 'secret');
 
 async function storeWith(...slots: readonly EncodedSlot[]): Promise<ObjectStore> {
   const store = createMemoryStore();
-  for (const slot of slots) await writeSlot(store, slot);
+  for (const { bytes, key } of slots) await store.put(key, bytes);
   return store;
 }
 

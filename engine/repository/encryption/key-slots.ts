@@ -3,13 +3,16 @@ import { crc32 } from 'node:zlib';
 import { DrayError } from '../../api/error.ts';
 import type { SealedRepository } from '../../api/jobs/repositories.ts';
 import { formatBytes } from '../../api/text/numbers.ts';
-import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+import { isDamage } from '../../base/read-checked.ts';
+import type { CallOptions, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import { KEY_SLOTS_PREFIX } from '../keys.ts';
 import {
   type EncodedSlot,
   type KeySlot,
   openSlot,
+  parseRecord,
   parseSlot,
+  recordOfSlot,
   SLOT_MAX_BYTES,
   SLOT_WORK_MAX,
   SLOTS_WORK_MAX,
@@ -23,12 +26,19 @@ const SLOTS_MAX = 1000;
 /** Of a slot's id, as people see it. */
 export const ID_DIGITS = 8;
 const SLOT_KEY = /^keys\/[0-9a-f]{64}$/;
+/** Beside each slot, so that one that is lost can be told from one that was removed. */
+const RECORD_SUFFIX = '.record';
+const RECORD_KEY = /^keys\/[0-9a-f]{64}\.record$/;
 
 export interface SlotList {
   readonly slots: readonly KeySlot[];
   /** The faults of slots that cannot be used. */
   readonly damaged: readonly DrayError[];
+  /** Slots that were not removed, and are not there. */
+  readonly lost: readonly LostSlot[];
 }
+
+export type LostSlot = Pick<KeySlot, 'created' | 'id' | 'kind' | 'label'>;
 
 /** Those of this repository. Slots of others are left behind by an `init` that did not end. */
 export async function listSlots(
@@ -53,7 +63,43 @@ export async function listSlots(
     }),
   );
   slots.sort((left, right) => (left.created < right.created ? -1 : 1));
-  return { slots, damaged };
+  const records = page.objects.map(({ key }) => key).filter((key) => RECORD_KEY.test(key));
+  const alone = records.filter((key) => !keys.includes(key.slice(0, -RECORD_SUFFIX.length)));
+  const lost = await Promise.all(alone.map((key) => readRecord(store, key, repository, options)));
+  return { slots, damaged, lost: lost.filter((slot) => slot !== undefined) };
+}
+
+/** Undefined for one of another repository, and for one that cannot be read. */
+async function readRecord(
+  store: ObjectStore,
+  key: RemoteKey,
+  repository: string,
+  options: CallOptions,
+): Promise<LostSlot | undefined> {
+  const id = key.slice(KEY_SLOTS_PREFIX.length, -RECORD_SUFFIX.length);
+  try {
+    const read = await store.read(key, { ...options, maxBytes: SLOT_MAX_BYTES });
+    const record = read && parseRecord(key, read.bytes);
+    return record?.repository === repository ? { ...record, id } : undefined;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return undefined;
+  }
+}
+
+/** For people. */
+export function describeLost(slot: LostSlot): string {
+  return `${KEY_SLOTS_PREFIX}${slot.id} is damaged: ${lostBecause(slot)}.`;
+}
+
+export function lostBecause({ created, id, kind, label }: LostSlot): string {
+  const what = kind === 'recovery' ? 'recovery key' : 'password';
+  const named = label === '' ? '' : ` "${label}"`;
+  const remove = `"dray key remove ${id.slice(0, ID_DIGITS)}"`;
+  return (
+    `it is missing, so the ${what}${named} of ${created.slice(0, 10)} opens nothing, and nobody removed it. ` +
+    `Put the object back, or run ${remove} and add another key`
+  );
 }
 
 export async function writeSlot(
@@ -68,6 +114,20 @@ export async function writeSlot(
     checksum,
     contentType: 'application/json',
   });
+  const record = recordOfSlot(key, bytes);
+  await store.put(`${key}${RECORD_SUFFIX}`, record, {
+    ...options,
+    condition: { absent: true },
+    checksum: { crc32: crc32(record) },
+    contentType: 'application/json',
+  });
+}
+
+/** The record goes first: a slot without one is not missed. */
+export async function removeSlot(store: ObjectStore, id: string, options: CallOptions = {}): Promise<void> {
+  const key = KEY_SLOTS_PREFIX + id;
+  await store.delete([`${key}${RECORD_SUFFIX}`], options);
+  await store.delete([key], options);
 }
 
 export interface Unlocked {

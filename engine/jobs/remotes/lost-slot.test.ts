@@ -58,7 +58,7 @@ it('a recovery key that was removed is not missed', async () => {
   expect((await listKeys(context())).damaged).toEqual([]);
 });
 
-it('a slot without a record, as older versions wrote it, is a key like any other', async () => {
+it('a slot without a record, as older versions and killed runs leave it, is a key like any other', async () => {
   const { key } = await addKey(context(), { kind: 'recovery' });
   for (const stored of keysBelow(sandbox.path('store'), 'keys'))
     if (stored.endsWith('.record')) rmSync(join(sandbox.path('store'), stored));

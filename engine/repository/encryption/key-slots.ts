@@ -26,7 +26,7 @@ const SLOTS_MAX = 1000;
 /** Of a slot's id, as people see it. */
 export const ID_DIGITS = 8;
 const SLOT_KEY = /^keys\/[0-9a-f]{64}$/;
-/** Beside each slot, so that one that is lost can be told from one that was removed. */
+/** Stored with each slot, so that a lost slot can be told from one that was removed. */
 const RECORD_SUFFIX = '.record';
 const RECORD_KEY = /^keys\/[0-9a-f]{64}\.record$/;
 
@@ -97,8 +97,8 @@ export function lostBecause({ created, id, kind, label }: LostSlot): string {
   const named = label === '' ? '' : ` "${label}"`;
   const remove = `"dray key remove ${id.slice(0, ID_DIGITS)}"`;
   return (
-    `it is missing, so the ${what}${named} of ${created.slice(0, 10)} opens nothing, and nobody removed it. ` +
-    `Put the object back, or run ${remove} and add another key`
+    `it is missing, so the ${what}${named} of ${created.slice(0, 10)} opens nothing. It was lost, or removed ` +
+    `by an earlier version of Dray. Put the object back, or run ${remove} and add another key`
   );
 }
 

@@ -92,13 +92,12 @@ export function describeLost(slot: LostSlot): string {
   return `${KEY_SLOTS_PREFIX}${slot.id} is damaged: ${lostBecause(slot)}.`;
 }
 
-export function lostBecause({ created, id, kind, label }: LostSlot): string {
+export function lostBecause({ created, kind, label }: LostSlot): string {
   const what = kind === 'recovery' ? 'recovery key' : 'password';
   const named = label === '' ? '' : ` "${label}"`;
-  const remove = `"dray key remove ${id.slice(0, ID_DIGITS)}"`;
   return (
     `it is missing, so the ${what}${named} of ${created.slice(0, 10)} opens nothing. It was lost, or removed ` +
-    `by an earlier version of Dray. Put the object back, or run ${remove} and add another key`
+    'by an earlier version of Dray. Put the object back, or remove this key and add another one'
   );
 }
 

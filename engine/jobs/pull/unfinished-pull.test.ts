@@ -298,6 +298,24 @@ describe('After a pull that did not end', () => {
     await expect(push(testContext(user), { noIndex: true })).rejects.toMatchObject({ code: 'conflict' });
   });
 
+  it('a file that went before its empty folder could not is no deletion of the user', async () => {
+    await others({ 'ro/r': 'r' });
+    await pull(testContext(user), {});
+    await others({ 'ro/r': null });
+    await asNobody(sandbox, async () => {
+      // `ro` can be emptied, and not removed.
+      chmodSync(user, 0o555);
+      await failed(pull(testContext(user), {}));
+      chmodSync(user, 0o755);
+      expect(existsSync(join(user, 'ro/r'))).toBe(false);
+      expect(await shown()).not.toContain('deleted ro/r');
+      const back = await others({ 'ro/r': 'r' });
+      await pull(testContext(user), {});
+      expect(filesOf(user)).toMatchObject({ 'ro/r': 'r' });
+      expect(await push(testContext(user), {})).toMatchObject({ result: 'nothingToPush', commit: back });
+    });
+  });
+
   it('in a folder that could not be written, goes on once it can be', async () => {
     writeAll('other', { 'ro/keep': 'k' });
     await others({});

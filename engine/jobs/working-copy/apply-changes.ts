@@ -216,15 +216,30 @@ async function removeAll(
         // Checked again, because the file may have changed during the sync.
         check(path);
         writer.remove(path);
-        // As a written path, a deleted one becomes its own base.
-        session.index.files.setBase(path, undefined);
-        session.index.files.setAbsent(path);
+        noteRemoved(session, path);
       } catch (error) {
         fail(path, error);
+        noteIfGone(session, path);
       }
     }
   }
   return failed;
+}
+
+/** As a written path, a deleted one becomes its own base. */
+function noteRemoved({ index }: Session, path: string): void {
+  index.files.setBase(path, undefined);
+  index.files.setAbsent(path);
+}
+
+/** The file may be gone, and only its empty folder still there: it would count as the user's deletion. */
+function noteIfGone(session: Session, path: string): void {
+  if (path.endsWith('/')) return;
+  try {
+    if (!lstatIfThere(session.workspace.root, path)) noteRemoved(session, path);
+  } catch {
+    // What cannot be looked at is not known to be gone.
+  }
 }
 
 function changedMeanwhile(path: string, what: string): DrayError {

@@ -213,6 +213,47 @@ describe('a merge', () => {
     expect(await push(on('work'), {})).toMatchObject({ branch: 'merged', merged: exp });
   });
 
+  it('waits where the branch was moved back, and is not carried to a commit without its base', async () => {
+    await clone('other');
+    await switchBranch(on('work'), { name: 'more', create: true });
+    sandbox.write('work/more', 'more');
+    await push(on('work'), {});
+    await switchBranch(on('work'), { name: 'main' });
+    await merge(on('work'), { ref: 'more' });
+    await branch(on('other'), { name: 'main', ref: 'main~1', force: true });
+    const [first] = await commits({ ref: 'main' });
+    await expect(pull(on('work'), {})).rejects.toMatchObject({ code: 'damaged' });
+    await expect(pull(on('work'), { ref: first!.commit })).rejects.toMatchObject({
+      code: 'conflict',
+      data: { reason: 'mergePending' },
+    });
+    await merge(on('work'), { abort: true });
+    expect(await pull(on('work'), { ref: first!.commit })).toMatchObject({ commit: first!.commit });
+    expect(await push(on('work'), {})).toMatchObject({ result: 'nothingToPush' });
+  });
+
+  it('that has commits of the own branch which the workspace lacks is pushed after a pull', async () => {
+    await clone('other');
+    sandbox.write('other/b', 'goes on');
+    await push(on('other'), {});
+    await switchBranch(on('other'), { name: 'later', create: true });
+    sandbox.write('other/later', 'later');
+    await push(on('other'), {});
+    await merge(on('work'), { ref: 'later' });
+    expect(content('b')).toBe('goes on');
+    // From the base of the workspace this is no change, and would be lost.
+    sandbox.write('work/b', 'of main');
+    await expect(push(on('work'), {})).rejects.toMatchObject({
+      code: 'conflict',
+      data: { reason: 'mergePending' },
+    });
+    await pull(on('work'), {});
+    sandbox.write('work/b', 'of main');
+    await push(on('work'), {});
+    await clone('copy');
+    expectMerged('copy', { b: 'of main', later: 'later' });
+  });
+
   it('survives a pull of the own branch, and is over once the branch has it', async () => {
     await clone('other');
     await merge(on('work'), { ref: 'exp' });

@@ -135,12 +135,22 @@ function conflictOutside(session: Session, conflicts: Parameters<typeof reportCo
 }
 
 /**
- * A part is merged with the branch path by path, and what the merge changes outside of it would be left out.
+ * A push merges with the branch path by path, from the workspace's base. Where the merged commit has commits
+ * of the branch that the base lacks, a push that takes one of them back looks like no change from there. And
+ * what the merge changes outside of a part would be left out.
  * @throws `conflict`
  */
-export function refusePartOntoTip(session: Session, tip: StoredRef): void {
+export async function refuseMergeOntoTip(
+  { base, session, store }: Omit<Recording, 'link'>,
+  tip: StoredRef,
+): Promise<void> {
   const pending = pendingMerge(session);
-  if (pending?.kind !== 'merge' || !scopeOf(session)) return;
+  if (pending?.kind !== 'merge' || !base.hash) return;
+  const read = reader(session, store);
+  const shared = await findMergeBases(pending.commit as CommitHash, tip.commit, read);
+  let isMore = scopeOf(session) !== undefined;
+  for (const hash of shared) isMore ||= !(await isInHistory(hash, base.hash, read));
+  if (!isMore) return;
   const { branch } = session.state;
   const command = commandLine(session, 'pull');
   throw new DrayError('conflict', `The branch ${branch} has moved to ${tip.commit.slice(0, 10)}.`, {

@@ -36,11 +36,12 @@ export async function pull(context: JobContext, request: PullRequest): Promise<P
   const link = await linkRepository(session, remote.store, session.state.branch);
   await settleUnconfirmedPush(session, remote.store, link);
   // A commit or a tag is a choice. The branch itself, also by its name, is not.
-  if (request.ref === undefined || request.ref === session.state.branch)
-    await refuseReplaced(session, remote, seenBranch(link));
+  const isNamed = request.ref !== undefined && request.ref !== session.state.branch;
+  if (!isNamed) await refuseReplaced(session, remote, seenBranch(link));
   const { commit: target, named } = await targetCommit(session, remote, link, request.ref);
   const isOwn = request.ref === undefined || target === link.tip?.commit;
-  if (isOwn) refuseUnfinished(session);
+  // The branch may have been moved to a commit that does not lead to the base: a merge is not whole there.
+  if (!isNamed) refuseUnfinished(session);
   else if (request.dryRun !== true) refusePending(session);
   const words = isOwn ? 'pull' : `pull ${request.ref}`;
   return await pullCommit(

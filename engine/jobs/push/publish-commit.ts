@@ -31,7 +31,7 @@ import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { withPending } from '../merge/pending-merge.ts';
-import { checkMergedWhole, mergedCommit, mergedOutside, refusePartOntoTip } from '../merge/record-merge.ts';
+import { checkMergedWhole, mergedCommit, mergedOutside, refuseMergeOntoTip } from '../merge/record-merge.ts';
 import { isForgotten } from '../retention/forgotten.ts';
 import { arrivalOf } from '../session/arrivals.ts';
 import { changesFromBase } from '../session/base-changes.ts';
@@ -116,7 +116,7 @@ export async function publishChanges(context: PublishContext, record: CommitReco
       if (context.restoration) throw movedOn(context.branch);
       await refuseReplaced(session, context, { tip, collects: view !== undefined });
       await refuseDetached(session, store, tip);
-      if (tip) refusePartOntoTip(session, tip);
+      if (tip) await refuseMergeOntoTip(context, tip);
       await refuseCollectedBase(context, tip);
     }
     refusePartAlone(context, tip);

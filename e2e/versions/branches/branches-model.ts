@@ -176,6 +176,7 @@ async function switchSome(world: World, w: Workspace): Promise<void> {
 
 async function mergeSome(world: World, w: Workspace): Promise<void> {
   const { draw, history, refs } = world;
+  if (refs.size === 0) return;
   if ((w.isDetached || w.arriving.size > 0) && draw.chance(80)) return;
   // Mostly what is not here yet.
   const news = [...refs.values()].filter((hash) => w.base === undefined || !history.isIn(hash, w.base));
@@ -203,6 +204,7 @@ async function revertSome(world: World, w: Workspace): Promise<void> {
 
 async function lookSome(world: World, w: Workspace): Promise<void> {
   const { draw, history, refs } = world;
+  if (refs.size === 0) return;
   const target = draw.of([...history.ancestorsOf(draw.of([...refs.values()]))]);
   await lookAt(world, w, target, fault(world, w, target));
 }

@@ -7,7 +7,15 @@ import type { Files } from '../../partial/partial-files.ts';
 import { attempt, type Outcome } from './attempts.ts';
 import { differing } from './history-model.ts';
 import { requireRule } from './model-fault.ts';
-import { checkBase, conflictsWith, describe, mayConflict, refusedForLost, settleOnBase } from './pushes.ts';
+import {
+  checkBase,
+  conflictsWith,
+  describe,
+  isUncertain,
+  mayConflict,
+  refusedForLost,
+  settleOnBase,
+} from './pushes.ts';
 import type { RunFault } from './run-faults.ts';
 import {
   arrivingOf,
@@ -70,9 +78,12 @@ export async function lookAt(
   const ref = typed === w.branch ? target : typed;
   const outcome = await attempt(world, w, { fault }, (context) => pull(context, { ref, conflicts }));
   note(world, `${w.name}: pull ${ref}${describe(outcome, fault)}`);
-  const isDetached = target !== tipOf(world, w.branch);
+  // Somebody who follows the branch from behind goes on to do so.
+  const isHere = w.base === target && !w.isDetached && w.arriving.size === 0;
+  const isDetached = target !== tipOf(world, w.branch) && !isHere;
   settleBring(world, w, outcome, {
-    ...{ target, isDetached, decide: () => conflicts, branch: w.branch, words: isDetached ? 'look' : 'pull' },
+    ...{ target, isDetached, decide: () => conflicts, branch: w.branch },
+    words: 'look',
   });
 }
 
@@ -194,13 +205,15 @@ function acceptCommit(
   const disk = diskOf(w);
   const conflictsMet = new Set(isUpToDate ? [] : conflictsWith(world, w, target));
   if (!isUpToDate) {
-    const edits = editsAfter(w, theirs, { met: conflictsMet, decide, disk });
+    const unclear = unclearPaths(world, w);
+    const edits = editsAfter(w, theirs, { met: conflictsMet, decide, disk, unclear });
     for (const { copy, path } of summary.copies ?? []) {
       requireRule(w.edits.get(path) === disk.get(copy), 'a copy has other content than the edit', () => ({
         path,
         copy,
       }));
       edits.set(copy, disk.get(copy));
+      w.touched.add(copy);
     }
     w.edits = edits;
     w.held = new Map(theirs);
@@ -244,15 +257,27 @@ interface Deciding {
   readonly met: ReadonlySet<string>;
   readonly decide: (path: string) => Decision;
   readonly disk: Files;
+  readonly unclear: ReadonlySet<string>;
+}
+
+/** Edits that may count as none, or be based on something else. */
+function unclearPaths(world: World, w: Workspace): ReadonlySet<string> {
+  const isUnclear = (path: string) => w.isFuzzy || w.doubts.has(path) || isUncertain(world, w, path);
+  return new Set([...w.edits.keys()].filter(isUnclear));
+}
+
+/** With `both`, the only version of a file that one side deleted stays. */
+function isKeptOurs(decision: Decision, its: string | undefined): boolean {
+  return decision === 'ours' || (decision === 'both' && its === undefined);
 }
 
 /** The edits that are left when the commit has come. */
-function editsAfter(w: Workspace, theirs: Files, { decide, disk, met }: Deciding): Edits {
+function editsAfter(w: Workspace, theirs: Files, { decide, disk, met, unclear }: Deciding): Edits {
   const edits: Edits = new Map();
   for (const [path, to] of w.edits) {
     const its = theirs.get(path);
     if (to === its) continue;
-    const isUnclear = w.uncertain.has(path) || w.doubts.has(path) || w.isFuzzy;
+    const isUnclear = unclear.has(path);
     if (isUnclear && disk.get(path) === its) continue;
     const side = met.has(path) ? decide(path) : 'ours';
     if (isUnclear || side === 'ours' || (side === 'both' && its === undefined)) edits.set(path, to);
@@ -270,6 +295,8 @@ function takeArrived(
   const disk = diskOf(w);
   const met = new Set(conflictsWith(world, w, target));
   const before = new Map(w.edits);
+  const unclear = unclearPaths(world, w);
+  const kept: string[] = [];
   let hasChanged = false;
   for (const path of new Set([...theirs.keys(), ...disk.keys(), ...w.held.keys(), ...before.keys()])) {
     const now = disk.get(path);
@@ -299,13 +326,12 @@ function takeArrived(
     const to = before.get(path);
     if (now === to) {
       if (its === to) w.uncertain.add(path);
-      else if (met.has(path) && decide(path) !== 'stop') addDoubt(w, path, its);
+      else if (met.has(path) && isKeptOurs(decide(path), its)) kept.push(path);
       continue;
     }
     const isGivenUp = met.has(path) && decide(path) !== 'ours' && decide(path) !== 'stop';
-    const isUnclear = w.uncertain.has(path) || w.doubts.has(path) || w.isFuzzy;
     requireRule(
-      (isGivenUp || isUnclear) && now === its,
+      (isGivenUp || unclear.has(path)) && now === its,
       `a ${words} that did not end changed an edit`,
       details,
     );
@@ -331,6 +357,7 @@ function takeArrived(
     settleOnBase(world, w);
     return;
   }
+  if (w.arriving.size > 0) for (const path of kept) addDoubt(w, path, theirs.get(path));
   const isRecorded = w.arriving.size > 0 || !hasChanged;
   requireRule(isRecorded, `files of a ${words} came before it was recorded`, () => w.name);
   if (wasArriving && w.arriving.size === 0) settleOnBase(world, w);

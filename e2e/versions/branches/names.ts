@@ -23,7 +23,7 @@ import {
 /** Names the workspace's commit or another one; moves a name that exists. */
 export async function nameCommit(world: World, w: Workspace): Promise<void> {
   const { draw, history, refs } = world;
-  if (w.base === undefined) return;
+  if (w.base === undefined || refs.size === 0) return;
   const isTag = draw.chance(60);
   // Without this part of the model a branch on which somebody is moves only by pushes.
   const isFree = (name: string) =>

@@ -29,7 +29,8 @@ export async function pushOnce(world: World, w: Workspace, fault: RunFault): Pro
   const outcome = await attempt(world, w, { fault }, (context) => push(context, { allowEmptied: true }));
   checkWrittenCommits(world, outcome.newCommits);
   note(world, `${w.name}: push${describe(outcome, fault)}`);
-  if (world.lost.has(`heads/${w.branch}`) || isReplaced(world, w))
+  const isHeld = w.merging?.isUnfinished && !w.unconfirmed;
+  if (world.lost.has(`heads/${w.branch}`) || isReplaced(world, w) || isHeld)
     return refusedForLost(world, w, outcome, 'push');
   await settlePush(world, w, outcome, [tip]);
 }
@@ -88,12 +89,18 @@ export function conflictsWith(world: World, w: Workspace, target: string | undef
  * Whether an edit may count as none: it equals what is arriving, or it takes back what arrived of a commit
  * that the branch does not have.
  */
-function isUncertain(world: World, w: Workspace, path: string): boolean {
+export function isUncertain(world: World, w: Workspace, path: string): boolean {
   const { edits, uncertain } = w;
   if (uncertain.has(path)) return true;
   const tip = tipOf(world, w.branch);
   const isForeign = [...w.arriving].some((hash) => !world.history.isIn(hash, tip));
   return isForeign && world.history.filesOf(w.base).get(path) === edits.get(path);
+}
+
+/** Whether the merged commit has something of the branch that the base lacks. */
+function mayWaitForPull({ history }: World, { base, merging }: Workspace, tip: string | undefined): boolean {
+  if (merging?.kind !== 'merge' || base === undefined || tip === undefined) return false;
+  return history.mergeBases(merging.commit, tip).some((hash) => !history.isIn(hash, base));
 }
 
 /** Whether there may be a conflict, although the model knows none. */
@@ -206,8 +213,11 @@ async function settlePush(
     () => w.name,
   );
   if (isMet) return;
-  const isExpected = tips.some((one) => conflictsWith(world, w, one).length > 0);
+  const isExpected = tips.some(
+    (one) => conflictsWith(world, w, one).length > 0 || mayConflict(world, w, one),
+  );
   if (w.isDetached && w.edits.size > 0) return;
+  if (error!.data.reason === 'mergePending' && tips.some((one) => mayWaitForPull(world, w, one))) return;
   requireRule(error!.code === 'conflict', 'a push failed', () => error!.message);
   requireRule(isExpected || !isSettled(w), 'a push was refused without a conflict', () => ({
     workspace: w.name,

@@ -9,6 +9,7 @@ import { publish } from '../../repository/collection/publish.ts';
 import { collectsGarbage, readDescriptor } from '../../repository/descriptor.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
 import { listRefs, type RefKind, readRef, removeRef, type StoredRef } from '../../repository/refs.ts';
+import { foreseeSettledBase, settleLastPush } from '../push/unconfirmed-push.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
@@ -42,6 +43,8 @@ async function withRemote(
   const { name, ref } = request;
   if (name === undefined) return await list(session, store, kind);
   checkRefName(name);
+  if (isRename) await settleLastPush(session, store);
+  else await foreseeSettledBase(session, store);
   if (request.remove) return await remove(session, store, kind, request);
   if (request.rename !== undefined) return await rename(session, store, kind, request);
   const commit = ref === undefined ? requireBase(session) : await resolveCommit(session, store, ref);

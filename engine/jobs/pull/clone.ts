@@ -22,6 +22,7 @@ import {
   type WorkspaceState,
 } from '../../workspace/workspace-folder.ts';
 import { refuseLocalRepository } from '../places/local-repository.ts';
+import { settleLastPush } from '../push/unconfirmed-push.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from '../remotes/init.ts';
 import { requireKept, whileKept } from '../retention/forgotten.ts';
 import { namesNothing, warnOfUnmatched, watchUnmatched } from '../scope/unmatched-patterns.ts';
@@ -137,6 +138,7 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
   session.state = withDetached(session.state, session.remoteName, ref);
   if (isResumed) {
     onWriting();
+    await settleLastPush(session, remote.store);
     // Saved together with the base, when everything has arrived.
     if (!hasBase(session.state)) session.state = { ...session.state, branch: target.branch };
     const named = ref === undefined ? ownBranch : ({ kind: 'commit', name: ref } as const);

@@ -4,6 +4,7 @@ import type { JobContext, PullSummary, SwitchRequest } from '../../api/jobs/jobs
 import { checkRefName } from '../../repository/ref-name.ts';
 import { createBranch } from '../history/refs.ts';
 import { refusePending } from '../merge/pending-merge.ts';
+import { settleLastPush } from '../push/unconfirmed-push.ts';
 import { withDetached } from '../session/detached-state.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { openSession } from '../session/open-workspace.ts';
@@ -16,6 +17,8 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
   checkRefName(name);
   using session = await openSession(context, 'switch');
   await using remote = await openSessionRemote(session);
+  // What it published is the old branch's.
+  await settleLastPush(session, remote.store);
   // `-c` stays at the base: a pending merge comes along.
   if (!request.dryRun && !request.create) refusePending(session);
   if (request.create) await createBranch(session, remote.store, name);

@@ -1,8 +1,8 @@
 /**
  * A push that ends between the move of its ref and its own bookkeeping (killed, or the answer lost for good)
- * has succeeded without knowing it. So a push records its commit before it moves the ref, and the next push
- * or pull checks whether the branch has it. Otherwise later edits would conflict with the workspace's own
- * commit.
+ * has succeeded without knowing it. So a push records its commit before it moves the ref, and the next
+ * command that uses the base checks whether the branch has it. Otherwise later edits would conflict with the
+ * workspace's own commit, and a switch would take the pushed ones along.
  */
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -13,7 +13,7 @@ import { withPending } from '../merge/pending-merge.ts';
 import { arrivalOf } from '../session/arrivals.ts';
 import { changesFromBase } from '../session/base-changes.ts';
 import { acceptCommit, beginArrival, endArrival, ensureBase, fetchCommit } from '../session/base-commit.ts';
-import type { LinkedRepository } from '../session/link-repository.ts';
+import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { scopeOf } from '../session/workspace-scope.ts';
 import { collectChanges } from '../working-copy/conflicts.ts';
@@ -42,18 +42,13 @@ export async function settleUnconfirmedPush(
   store: ObjectStore,
   link: LinkedRepository,
 ): Promise<void> {
-  const recorded = session.index.settings.unconfirmedPush;
-  if (recorded === undefined) return;
-  const own = ownOf(recorded);
-  const read = (hash: CommitHash) => fetchCommit(session, store, hash);
-  const isStillMeant = own && recorded === JSON.stringify(unconfirmedPushOf(session, link, own));
-  const tip = link.tip?.commit;
+  if (!hasUnconfirmedPush(session)) return;
   // The branch may be lost, and the commit the newest that it had.
-  if (isStillMeant && !tip) return;
-  const isThere = isStillMeant && tip && (await leadsTo({ tip, own, base: baseOf(session), read }));
-  if (isThere) {
+  if (!link.tip && meantCommit(session, link)) return;
+  const own = await publishedCommit(session, store, link);
+  if (own) {
     const base = await ensureBase(session, store, link);
-    const commit = await read(own);
+    const commit = await fetchCommit(session, store, own);
     // That push has recorded it.
     session.state = withPending(session.state, session.remoteName, undefined);
     if (base.isMixed) await acceptOverArrivals(session, store, link, { hash: own, commit });
@@ -63,6 +58,53 @@ export async function settleUnconfirmedPush(
     }
   }
   forgetUnconfirmedPush(session);
+}
+
+/**
+ * For commands that leave the workspace's branch, or need no link of it otherwise. No request when nothing is
+ * recorded.
+ */
+export async function settleLastPush(session: Session, store: ObjectStore): Promise<void> {
+  if (!hasUnconfirmedPush(session)) return;
+  const link = await linkRepository(session, store, session.state.branch);
+  await settleUnconfirmedPush(session, store, link);
+}
+
+/**
+ * For commands that write nothing into the workspace: in this session, the base is the commit of the last
+ * push, if the branch has it. The workspace's own records stay as they are.
+ */
+export async function foreseeSettledBase(session: Session, store: ObjectStore): Promise<void> {
+  if (!hasUnconfirmedPush(session)) return;
+  const link = await linkRepository(session, store, session.state.branch);
+  const own = await publishedCommit(session, store, link);
+  if (own === undefined) return;
+  const { remoteName, state } = session;
+  session.state = { ...state, bases: { ...state.bases, [remoteName]: own } };
+}
+
+export function hasUnconfirmedPush({ index }: Session): boolean {
+  return index.settings.unconfirmedPush !== undefined;
+}
+
+/** The recorded commit, if the record is of this branch and this base. */
+function meantCommit(session: Session, link: LinkedRepository): CommitHash | undefined {
+  const recorded = session.index.settings.unconfirmedPush;
+  const own = recorded === undefined ? undefined : ownOf(recorded);
+  return own && recorded === JSON.stringify(unconfirmedPushOf(session, link, own)) ? own : undefined;
+}
+
+/** The recorded commit, if the branch has it. */
+async function publishedCommit(
+  session: Session,
+  store: ObjectStore,
+  link: LinkedRepository,
+): Promise<CommitHash | undefined> {
+  const own = meantCommit(session, link);
+  const tip = link.tip?.commit;
+  if (!own || !tip) return undefined;
+  const read = (hash: CommitHash) => fetchCommit(session, store, hash);
+  return (await leadsTo({ tip, own, base: baseOf(session), read })) ? own : undefined;
 }
 
 /** Undefined if the record is damaged: then what it says is meant no more. */

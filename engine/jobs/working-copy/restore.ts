@@ -10,6 +10,7 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { openLocalKeeper } from '../kept/local-keeper.ts';
+import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
 import { whileKept } from '../retention/forgotten.ts';
 import { arrivalsOf } from '../session/arrivals.ts';
 import { type BaseCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
@@ -91,6 +92,7 @@ async function withDiffering<T>(
   await using remote = await openSessionRemote(session);
   const { store } = remote;
   const link = await linkRepository(session, store, session.state.branch);
+  await settleUnconfirmedPush(session, store, link);
   const base = await ensureBase(session, store, link);
   const arriving = request.from === undefined && base.isMixed ? arrivalsOf(session).at(-1) : undefined;
   const hash = arriving

@@ -220,6 +220,58 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
     await page.getByRole('menuitem', { name: 'Merge side...' }).click();
     await dialog(page).getByText('Your branch has all of side already.').waitFor();
   });
+
+  it('reverts a commit, with a side for each conflict, and takes that back before it is pushed', async () => {
+    const { root, server } = repository;
+    const run = (...words: string[]) => runCli(words, { cwd: root, environment: server.environment });
+    for (const name of ['x.txt', 'y.txt', 'z.txt']) writeFileSync(join(root, name), 'bad');
+    expect(await run('push', '-m', 'bad labels')).toMatchObject({ exitCode: 0 });
+    for (const name of ['x.txt', 'y.txt']) writeFileSync(join(root, name), 'mine');
+    await using window = await repository.open();
+    const { page } = window;
+    await commit(page, 'bad labels').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Revert this commit...' }).click();
+    await dialog(page)
+      .getByText(/^2 paths changed here since/)
+      .waitFor();
+    const confirm = dialog(page).getByRole('button', { name: 'Revert', exact: true });
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog(page).getByRole('radio', { name: 'Keep mine' }).click();
+    await dialog(page)
+      .getByRole('button', { name: /Which version of y.txt stays/ })
+      .click();
+    await page.getByRole('option', { name: 'Take the older one' }).click();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await confirm.click();
+    await expect.poll(() => existsSync(join(root, 'z.txt')), WAIT).toBe(false);
+    const notice = page.locator('.notice').filter({ hasText: 'Your next push records the revert' });
+    await page.getByRole('button', { name: 'Branch main reverting' }).waitFor();
+    expect(existsSync(join(root, 'y.txt'))).toBe(false);
+    expect(readFileSync(join(root, 'x.txt'), 'utf8')).toBe('mine');
+    await page.goto(`${window.origin}/#/changes`);
+    await notice.getByRole('button', { name: 'Take it back' }).click();
+    await dialog(page).getByRole('button', { name: 'Take it back' }).click();
+    await notice.waitFor({ state: 'detached' });
+    expect(readFileSync(join(root, 'z.txt'), 'utf8')).toBe('bad');
+  });
+
+  it('says that a folder shows another version, and goes back to its branch', async () => {
+    const { root, server } = repository;
+    const { environment } = server;
+    expect(await runCli(['pull', 'v1', '--theirs'], { cwd: root, environment })).toMatchObject({
+      exitCode: 0,
+    });
+    await using window = await repository.open();
+    const { page } = window;
+    await page.getByRole('button', { name: 'Branch main at v1' }).waitFor();
+    await page.goto(`${window.origin}/#/changes`);
+    await page.getByText('This folder shows v1, and not the newest version of main.').waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Back to main' }).click();
+    await dialog(page).getByRole('button', { name: 'Switch' }).click();
+    await page.getByRole('button', { name: 'Branch main', exact: true }).waitFor();
+    expect(existsSync(join(root, 'side.txt'))).toBe(true);
+  });
 });
 
 function commit(page: Page, subject: string): Locator {

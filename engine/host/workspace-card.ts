@@ -5,7 +5,9 @@ import { DrayError, toErrorRecord } from '../api/error.ts';
 import type { WorkspaceCard } from '../api/host/home.ts';
 import type { JobContext } from '../api/jobs/jobs.ts';
 import { openIndex } from '../index/open-index.ts';
+import { pendingField } from '../jobs/merge/pending-merge.ts';
 import { findCachedCommit } from '../jobs/session/cached-commit.ts';
+import { detachedField } from '../jobs/session/detached.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
 import type { CommitHash } from '../model/entry.ts';
 import {
@@ -22,7 +24,9 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
     const workspace = findWorkspace(root, allowedBy(context));
     if (workspace?.root !== root) return { root, name, state: 'missing', remotes: [] };
     const config = readConfig(workspace);
-    const { bases, branch, cloning, scope } = readState(workspace);
+    const state = readState(workspace);
+    const { bases, branch, cloning, scope } = state;
+    const midway = { remoteName: config.defaultRemote, state };
     const part = scope ? { only: scope.only } : {};
     const remotes = Object.entries(config.remotes).map(([remote, { url }]) => ({
       name: remote,
@@ -42,6 +46,8 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
       branch,
       remotes,
       ...part,
+      ...detachedField(midway),
+      ...pendingField(midway),
       ...(sealed === undefined ? {} : { isEncrypted: true }),
       ...(commit === undefined ? {} : { commit, ...readBase(workspace, commit) }),
     };

@@ -30,6 +30,7 @@ import {
 } from './changes/use-change-list.ts';
 import { type ScanStatus, useFolderWatch, useScanStatus } from './changes/use-scan-status.ts';
 import { jobOfChanges } from './jobs/job-of-changes.ts';
+import { MidwayNotice, midwayWords } from './refs/midway-notice.tsx';
 import { RefSwitcher } from './refs/ref-switcher.tsx';
 import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
 
@@ -85,7 +86,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       note={
         <span className="row">
           <span className="cut">{workspace.name}</span>
-          <RefSwitcher root={root} branch={branch} />
+          <RefSwitcher root={root} branch={branch} midway={midwayWords(workspace)} />
           <span className="cut">
             {direction === 'push' ? 'to' : 'from'} {remote}
           </span>
@@ -118,6 +119,11 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       }
     >
       {notice}
+      {midwayWords(workspace) !== undefined && (
+        <div className="changes-notice">
+          <MidwayNotice workspace={workspace} />
+        </div>
+      )}
       {isShowingKept && (
         <Suspense>
           <KeptDialog root={root} onClose={() => setShowingKept(false)} />

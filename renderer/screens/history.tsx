@@ -19,6 +19,7 @@ import { CommitPanel } from './history/commit-panel.tsx';
 import { openCommits } from './history/commit-words.ts';
 import { CompareAny, type Compared } from './history/compare-any.tsx';
 import { layOutGraph } from './history/graph-lanes.ts';
+import { midwayWords } from './refs/midway-notice.tsx';
 import { RefSwitcher } from './refs/ref-switcher.tsx';
 import { markCurrent, type RefMenu, type RefTask } from './refs/ref-task.ts';
 import { COMMITS_ASKED } from './refs/version-picker.tsx';
@@ -40,7 +41,8 @@ export function HistoryScreen() {
   );
 }
 
-function History({ workspace: { branch: current, root } }: { readonly workspace: WorkspaceCard }) {
+function History({ workspace }: { readonly workspace: WorkspaceCard }) {
+  const { branch: current, root } = workspace;
   const [limit, setLimit] = useState(COMMITS_ASKED);
   const [branch, setBranch] = useState(ALL);
   const history = useAsk(
@@ -68,6 +70,7 @@ function History({ workspace: { branch: current, root } }: { readonly workspace:
           <RefSwitcher
             root={root}
             branch={current}
+            midway={midwayWords(workspace)}
             isOpen={place.isSwitching}
             onOpenChange={place.setSwitching}
           />

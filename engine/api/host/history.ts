@@ -51,8 +51,16 @@ export interface HistoryRequests {
   };
   /** A dry run of a switch to the branch. */
   'history.planSwitch': { input: InWorkspace & { readonly branch: string }; answer: SwitchPlan };
-  /** A dry run of a merge of the branch, tag or commit into the workspace. */
-  'history.planMerge': { input: InWorkspace & { readonly ref: string }; answer: MergePlanned };
+  /** A dry run of a merge of the branch, tag or commit into the workspace, or of a revert of the commit. */
+  'history.planMerge': {
+    input: InWorkspace & {
+      readonly ref: string;
+      readonly kind: 'merge' | 'revert';
+      /** Of the revert of a merge: the parent that is kept. Counts from 1. */
+      readonly parent?: number;
+    };
+    answer: MergePlanned;
+  };
 
   /**
    * The commits that changed a file or folder, newest first, as `commit` events, with `walk` events between

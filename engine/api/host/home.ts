@@ -1,5 +1,6 @@
 /** The window's requests for the list of workspaces. */
 import type { ErrorRecord } from '../error.ts';
+import type { DetachedAt, PendingMerge } from '../jobs/pending-merge.ts';
 import type { InWorkspace, Nothing } from './in-workspace.ts';
 import type { TransferOrder } from './transfers.ts';
 
@@ -67,6 +68,9 @@ export interface WorkspaceCard {
   readonly remotes: readonly { readonly name: string; readonly url: string; readonly isDefault: boolean }[];
   /** The patterns of what it holds. Absent: everything. */
   readonly only?: readonly string[];
+  /** Of the default remote, as `merging`. */
+  readonly detached?: DetachedAt;
+  readonly merging?: PendingMerge;
   /** Of the commit, from the index. */
   readonly files?: number;
   readonly bytes?: number;

@@ -1,6 +1,7 @@
 /** The requests for the queue of transfers. */
 import type { ErrorCode, ErrorRecord } from '../error.ts';
 import type { CollectSummary, ConflictSide, PullSummary, PushSummary, RequestTotals } from '../jobs/jobs.ts';
+import type { PendingMerge } from '../jobs/pending-merge.ts';
 import type { MissingSecret } from '../text/missing-keys.ts';
 import type { Nothing } from './in-workspace.ts';
 
@@ -83,12 +84,15 @@ export type TransferOrder =
   | { readonly kind: 'scope'; readonly root: string; readonly only: readonly string[] | null }
   | { readonly kind: 'switch'; readonly root: string; readonly branch: string }
   /** What the branch, tag or commit changed comes into the folder, and the next push records it. */
-  | {
-      readonly kind: 'merge';
-      readonly root: string;
-      readonly ref: string;
-      readonly conflicts?: ConflictSide;
-    }
+  | ({ readonly kind: 'merge' } & MergeOrder)
+  /** What the commit changed is taken back in the folder, and the next push records it. */
+  | ({
+      readonly kind: 'revert';
+      /** Of a merge: the parent that is kept. Counts from 1. */
+      readonly parent?: number;
+    } & MergeOrder)
+  /** Takes back a merge or a revert that is not pushed yet. What changed here since stays. */
+  | { readonly kind: 'abortMerge'; readonly root: string; readonly of: PendingMerge['kind'] }
   /** Checks existence and sizes of all that the remote's commits need. Fails with `damaged` if any is bad. */
   | { readonly kind: 'verify'; readonly root: string }
   /** Puts back on the remote what this workspace still has. Fails with `damaged` if something is left. */
@@ -117,6 +121,15 @@ export type TransferOrder =
       /** Like that of a copy. */
       readonly confirmed?: readonly string[];
     };
+
+interface MergeOrder {
+  readonly root: string;
+  /** A branch, a tag or a commit. */
+  readonly ref: string;
+  readonly conflicts?: ConflictSide;
+  /** Conflicting paths with a decision other than `conflicts`. */
+  readonly decisions?: Readonly<Record<string, ConflictSide>>;
+}
 
 export type TransferState = 'waiting' | 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
 

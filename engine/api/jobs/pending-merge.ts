@@ -13,6 +13,8 @@ export interface PendingMerge {
   readonly commit: string;
   /** As it was typed. */
   readonly ref: string;
+  /** Of the revert of a merge: the parent that is kept. Counts from 1. */
+  readonly parent?: number;
   /** Not all files were written: the same command goes on. */
   readonly isUnfinished?: true;
 }

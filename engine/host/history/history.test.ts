@@ -1,9 +1,10 @@
-import { readFileSync, unlinkSync, utimesSync } from 'node:fs';
+import { existsSync, readFileSync, unlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostEvent } from '../../api/host.ts';
 import { formatVersionPlace } from '../../api/text/version-place.ts';
 import { branch, tag } from '../../jobs/history/refs.ts';
+import { pull } from '../../jobs/pull/pull.ts';
 import { switchBranch } from '../../jobs/pull/switch.ts';
 import { push } from '../../jobs/push/push.ts';
 import { forget } from '../../jobs/retention/forget.ts';
@@ -226,19 +227,20 @@ describe('history', () => {
   it('plans a merge, with its conflicts, and runs it as a transfer that decides them', async () => {
     await pushTwice();
     const { client, sandbox } = fixture;
-    expect(await client.ask('history.planMerge', { root, ref: 'side' })).toMatchObject({ isMerged: true });
+    const planned = (ref: string) => client.ask('history.planMerge', { root, ref, kind: 'merge' });
+    expect(await planned('side')).toMatchObject({ isMerged: true });
     await switchBranch(testContext(root), { name: 'other', create: true });
     sandbox.write('work/a.txt', 'of other');
     sandbox.write('work/new.txt', 'of other');
     await push(testContext(root), {});
     await switchBranch(testContext(root), { name: 'main' });
     const order = { kind: 'merge', root, ref: 'other' } as const;
-    expect(await client.ask('history.planMerge', { root, ref: 'other' })).toMatchObject({
+    expect(await planned('other')).toMatchObject({
       changes: { added: 1, modified: 1 },
       conflicts: 0,
     });
     sandbox.write('work/a.txt', 'not pushed');
-    expect(await client.ask('history.planMerge', { root, ref: 'other' })).toEqual({
+    expect(await planned('other')).toEqual({
       conflicts: 1,
       conflictPaths: ['a.txt'],
     });
@@ -251,6 +253,48 @@ describe('history', () => {
     });
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('of other');
     expect(await push(testContext(root), {})).toMatchObject({ merged: expect.any(String) });
+  });
+
+  it('plans and runs a revert, decides its conflicts by path, and takes it back before it is pushed', async () => {
+    await pushTwice();
+    const { client, sandbox } = fixture;
+    sandbox.write('work/a.txt', 'bad');
+    sandbox.write('work/b.txt', 'bad');
+    sandbox.write('work/c.txt', 'bad');
+    const { commit } = await push(testContext(root), { message: 'bad' });
+    sandbox.write('work/a.txt', 'later');
+    sandbox.write('work/b.txt', 'later');
+    const wanted = { kind: 'revert', root, ref: commit! } as const;
+    expect(await client.ask('history.planMerge', wanted)).toEqual({
+      conflicts: 2,
+      conflictPaths: ['a.txt', 'b.txt'],
+    });
+    const { id } = await client.ask('transfers.start', {
+      ...wanted,
+      conflicts: 'ours',
+      decisions: { 'a.txt': 'theirs' },
+    });
+    expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).not.toMatch(/bad|later/);
+    expect(readFileSync(join(root, 'b.txt'), 'utf8')).toBe('later');
+    expect(existsSync(join(root, 'c.txt'))).toBe(false);
+    const card = () => client.ask('home.addWorkspace', { root });
+    expect((await card()).merging).toEqual({ kind: 'revert', commit, ref: commit });
+    const back = await client.ask('transfers.start', { kind: 'abortMerge', root, of: 'revert' });
+    expect(await transferIn(client, back.id, ['done', 'failed'])).toMatchObject({
+      state: 'done',
+      title: 'Take back the revert in work',
+    });
+    expect(readFileSync(join(root, 'c.txt'), 'utf8')).toBe('bad');
+    expect((await card()).merging).toBeUndefined();
+  });
+
+  it('tells that a folder shows another version than its branch', async () => {
+    await pushTwice();
+    const { client } = fixture;
+    expect((await client.ask('home.addWorkspace', { root })).detached).toBeUndefined();
+    const { commit } = await pull(testContext(root), { ref: 'v1' });
+    expect((await client.ask('home.addWorkspace', { root })).detached).toEqual({ ref: 'v1', commit });
   });
 
   it('plans and runs the restore of a whole version', async () => {

@@ -1,11 +1,13 @@
 /** Changes branches and tags for a window. Each change names the commit that the window showed. */
 import { DrayError } from '../../api/error.ts';
 import type { MergePlanned, RefKindName, SwitchPlan } from '../../api/host/history.ts';
+import type { InputOf } from '../../api/host.ts';
 import type { JobContext, RefRequest } from '../../api/jobs/jobs.ts';
 import type { HostCall } from '../port/host-call.ts';
 import { jobContextOf } from '../port/host-call.ts';
 
-const CONFLICTS_NAMED_MAX = 20;
+/** Each of them can be decided by itself. */
+const CONFLICTS_NAMED_MAX = 200;
 
 /** @returns The commit of the changed or removed ref. Absent if nothing changed. */
 export async function changeRef(
@@ -36,14 +38,16 @@ export async function planSwitch(
   });
 }
 
-/** The same of a merge, which can decide them. */
+/** The same of a merge or a revert, which can decide them. */
 export async function planVersionMerge(
-  { ref, root }: { readonly ref: string; readonly root: string },
+  { kind, root, ...request }: InputOf<'history.planMerge'>,
   call: HostCall,
 ): Promise<MergePlanned> {
-  const { merge } = await import('../../jobs/merge/merge.ts');
   return planned(root, call, async (context) => {
-    const { changes, result } = await merge(context, { ref, dryRun: true });
+    const { changes, result } =
+      kind === 'merge'
+        ? await (await import('../../jobs/merge/merge.ts')).merge(context, { ...request, dryRun: true })
+        : await (await import('../../jobs/merge/revert.ts')).revert(context, { ...request, dryRun: true });
     return { changes, ...(result === 'upToDate' ? { isMerged: true } : {}) };
   });
 }

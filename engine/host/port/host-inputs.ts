@@ -105,6 +105,16 @@ const allChosen = v.strictObject({ list: filled, filter: text, except: chosenPat
 const ONLY_MAX = 1_000;
 const only = v.pipe(v.array(filled), v.maxLength(ONLY_MAX));
 
+const mergeKind = v.picklist(['merge', 'revert']);
+/** Counts from 1. */
+const parent = v.pipe(whole, v.minValue(1));
+const merged = {
+  root,
+  ref: filled,
+  conflicts: v.exactOptional(winner),
+  decisions: v.exactOptional(v.record(place, winner)),
+};
+
 const order = v.variant('kind', [
   v.strictObject({
     kind: v.literal('clone'),
@@ -136,7 +146,9 @@ const order = v.variant('kind', [
     keepsChanges: v.exactOptional(v.boolean()),
   }),
   v.strictObject({ kind: v.literal('switch'), root, branch: filled }),
-  v.strictObject({ kind: v.literal('merge'), root, ref: filled, conflicts: v.exactOptional(winner) }),
+  v.strictObject({ kind: v.literal('merge'), ...merged }),
+  v.strictObject({ kind: v.literal('revert'), ...merged, parent: v.exactOptional(parent) }),
+  v.strictObject({ kind: v.literal('abortMerge'), root, of: mergeKind }),
   v.strictObject({ kind: v.literal('verify'), root }),
   v.strictObject({ kind: v.literal('repair'), root }),
   v.strictObject({ kind: v.literal('gc'), root, graceSeconds: v.exactOptional(whole) }),
@@ -311,7 +323,12 @@ export const HOST_INPUTS: Inputs = {
   'history.removeRef': v.strictObject({ ...namedRef, at: filled }),
   'history.soleCommits': v.strictObject({ ...namedRef, to: v.exactOptional(filled) }),
   'history.planSwitch': v.strictObject({ ...inWorkspace, branch: filled }),
-  'history.planMerge': v.strictObject({ ...inWorkspace, ref: filled }),
+  'history.planMerge': v.strictObject({
+    ...inWorkspace,
+    ref: filled,
+    kind: mergeKind,
+    parent: v.exactOptional(parent),
+  }),
   'history.ofPath': v.strictObject({
     ...inWorkspace,
     path: place,

@@ -74,6 +74,17 @@ export async function runTransfer(
       const { kind: _kind, root, ...request } = order;
       return merge(contextIn(root), request);
     }
+    case 'revert': {
+      const { revert } = await import('../../jobs/merge/revert.ts');
+      const { kind: _kind, root, ...request } = order;
+      return revert(contextIn(root), request);
+    }
+    case 'abortMerge': {
+      const context = contextIn(order.root);
+      if (order.of === 'merge')
+        return (await import('../../jobs/merge/merge.ts')).merge(context, { abort: true });
+      return (await import('../../jobs/merge/revert.ts')).revert(context, { abort: true });
+    }
     case 'verify': {
       const { verifyAndRecord } = await import('../../jobs/history/last-verified.ts');
       return verifyAndRecord(contextIn(order.root), {});
@@ -139,6 +150,8 @@ export async function cleanUpAfter(
     case 'scope':
     case 'switch':
     case 'merge':
+    case 'revert':
+    case 'abortMerge':
     case 'verify':
       // Their partial files are in the workspace's own folder, and the next run removes them.
       return;
@@ -219,7 +232,11 @@ export function titleOf(order: TransferOrder): string {
     case 'switch':
       return `Switch ${lastPart(order.root)} to ${order.branch}`;
     case 'merge':
-      return `Merge ${/^[0-9a-f]{64}$/.test(order.ref) ? formatHash(order.ref) : order.ref} into ${lastPart(order.root)}`;
+      return `Merge ${shortRef(order.ref)} into ${lastPart(order.root)}`;
+    case 'revert':
+      return `Revert ${shortRef(order.ref)} in ${lastPart(order.root)}`;
+    case 'abortMerge':
+      return `Take back the ${order.of} in ${lastPart(order.root)}`;
     case 'verify':
       return `Verify ${lastPart(order.root)}`;
     case 'repair':
@@ -230,6 +247,11 @@ export function titleOf(order: TransferOrder): string {
     case 'sync':
       return titleOfCopy(order);
   }
+}
+
+/** A whole hash is too long to read; names stay as they are. */
+function shortRef(ref: string): string {
+  return /^[0-9a-f]{64}$/.test(ref) ? formatHash(ref) : ref;
 }
 
 /** Names the destination only if its name differs. */

@@ -5,6 +5,7 @@
  * refused until all files are written, and what would leave a part of them out is refused until the push.
  */
 import { DrayError } from '../../api/error.ts';
+import { given } from '../../api/given.ts';
 import type { PendingMerge } from '../../api/jobs/pending-merge.ts';
 import { type WorkspaceState, writeStateDurably } from '../../workspace/workspace-folder.ts';
 import { commandLine } from '../session/command-line.ts';
@@ -26,8 +27,8 @@ export function pendingField(session: Pick<Session, 'remoteName' | 'state'>): {
 } {
   const pending = pendingMerge(session);
   if (!pending) return {};
-  const { commit, isUnfinished, kind, ref } = pending;
-  return { merging: { kind, commit, ref, ...(isUnfinished ? { isUnfinished } : {}) } };
+  const { commit, isUnfinished, kind, parent, ref } = pending;
+  return { merging: { kind, commit, ref, ...given({ parent, isUnfinished }) } };
 }
 
 /** @param pending Undefined: none any more. */

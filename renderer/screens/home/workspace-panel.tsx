@@ -20,6 +20,7 @@ import { goTo, type ScreenName } from '../../route.ts';
 import { showFailure } from '../../shell/toasts/toasts.tsx';
 import { LOOKED_AT_FILES_MAX, useIncomingOf, useStatus } from '../../shell/use-pending-changes.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
+import { MidwayNotice, midwayWords } from '../refs/midway-notice.tsx';
 import { RefSwitcher } from '../refs/ref-switcher.tsx';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
 import { useStartVerify } from '../start-verify.ts';
@@ -94,7 +95,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
         ) : state === 'unfinished' ? (
           <UnfinishedBadge root={root} />
         ) : (
-          <RefSwitcher root={root} branch={branch} />
+          <RefSwitcher root={root} branch={branch} midway={midwayWords(workspace)} />
         )}
         <Menu label={`More of ${name}`} actions={actions}>
           <IconButton icon="more" label={`More of ${name}`} size="small" />
@@ -140,6 +141,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
             {remotes.length > 1 && <span>and {remotes.length - 1} more</span>}
           </p>
           {only && <Part root={root} only={only} onChange={() => setRescoping(true)} />}
+          <MidwayNotice workspace={workspace} />
           <Pending root={root} />
           <footer className="workspace-foot">
             <Differences workspace={workspace} />

@@ -12,7 +12,7 @@ import { useAsk } from '../../host/use-host.tsx';
 import { useIsHere } from '../../host/use-is-here.ts';
 import { showFailure } from '../../shell/toasts/toasts.tsx';
 import { RestoreDialog } from '../history/restore-dialog.tsx';
-import { MergeDialog } from './merge-dialog.tsx';
+import { MergeDialog, RevertDialog } from './merge-dialog.tsx';
 import type { RefTask } from './ref-task.ts';
 import { SwitchDialog } from './switch-dialog.tsx';
 import { type ChangeRef, useChangeRef } from './use-change-ref.ts';
@@ -39,7 +39,9 @@ export function RefDialog({ root, task, onClose, onNext }: RefDialogProps) {
     case 'switch':
       return <SwitchDialog root={root} branch={task.branch} onClose={onClose} />;
     case 'merge':
-      return <MergeDialog root={root} version={task.version} onClose={onClose} />;
+      return <MergeDialog root={root} of={{ kind: 'merge', ref: task.version }} onClose={onClose} />;
+    case 'revert':
+      return <RevertDialog root={root} commit={task.commit} parents={task.parents} onClose={onClose} />;
     case 'restore':
       return <RestoreDialog root={root} file={{ commit: task.commit, path: '.' }} onClose={onClose} />;
   }

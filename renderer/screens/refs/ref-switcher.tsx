@@ -14,12 +14,14 @@ export interface RefSwitcherProps {
   readonly root: string;
   /** Undefined while it is unknown. */
   readonly branch: string | undefined;
+  /** What the folder is in the middle of, such as "merging". */
+  readonly midway?: string | undefined;
   /** Opened from outside, such as by the palette. */
   readonly isOpen?: boolean;
   readonly onOpenChange?: (isOpen: boolean) => void;
 }
 
-export function RefSwitcher({ root, branch, isOpen, onOpenChange }: RefSwitcherProps) {
+export function RefSwitcher({ root, branch, midway, isOpen, onOpenChange }: RefSwitcherProps) {
   const [isOpenHere, setOpenHere] = useState(false);
   const [task, setTask] = useState<RefTask>();
   const setOpen = (open: boolean): void => {
@@ -31,10 +33,12 @@ export function RefSwitcher({ root, branch, isOpen, onOpenChange }: RefSwitcherP
       <DialogTrigger isOpen={isOpen ?? isOpenHere} onOpenChange={setOpen}>
         <AriaButton
           className="button button-quiet button-small ref-switcher"
-          aria-label={`Branch ${branch ?? ''}`}
+          aria-label={`Branch ${branch ?? ''}${midway === undefined ? '' : ` ${midway}`}`}
         >
           <Icon name="branch" />
           <span className="cut">{branch}</span>
+          {/* The space belongs to the name that is read out. */}
+          {midway !== undefined && <span className="ref-midway cut"> {midway}</span>}
           <Icon name="chevronDown" size={12} />
         </AriaButton>
         {/* Its own dialog: one inside of it would leave the hidden buttons that close it outside. */}

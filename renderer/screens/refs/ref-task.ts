@@ -13,6 +13,8 @@ export type RefTask =
   | { readonly do: 'move'; readonly ref: RefRow; readonly to?: string }
   | { readonly do: 'switch'; readonly branch: string }
   | { readonly do: 'merge'; readonly version: string }
+  /** `parents`: of a merge, one of which is kept. */
+  | { readonly do: 'revert'; readonly commit: string; readonly parents: readonly string[] }
   | { readonly do: 'restore'; readonly commit: string };
 
 export interface RefMenu {
@@ -22,7 +24,7 @@ export interface RefMenu {
 
 /** A forgotten commit can still be named, which keeps what is left of it. */
 export function actionsOfCommit(
-  { commit, isForgotten }: Pick<CommitEvent, 'commit' | 'isForgotten'>,
+  { commit, isForgotten, parents }: Pick<CommitEvent, 'commit' | 'isForgotten' | 'parents'>,
   refs: readonly RefRow[],
   { compare, open }: RefMenu,
 ): readonly MenuAction[] {
@@ -30,6 +32,7 @@ export function actionsOfCommit(
   const uses: readonly MenuAction[] = [
     { ...action('compare', 'Compare with...', 'changes', () => compare(commit)), startsGroup: true },
     mergeOf(commit, 'this commit', open),
+    action('revert', 'Revert this commit...', 'history', () => open({ do: 'revert', commit, parents })),
     action('restore', 'Restore this whole version...', 'history', () => open({ do: 'restore', commit })),
   ];
   return [

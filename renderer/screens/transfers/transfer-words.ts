@@ -170,6 +170,8 @@ export const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> =
   scope: 'folder',
   switch: 'branch',
   merge: 'branch',
+  revert: 'history',
+  abortMerge: 'history',
   verify: 'search',
   repair: 'repair',
   gc: 'repositories',
@@ -196,6 +198,10 @@ export function describeOrder(order: TransferOrder): string {
       return `Branch ${order.branch} to ${order.root}`;
     case 'merge':
       return `What ${shortVersion(order.ref)} changed, to ${order.root}`;
+    case 'revert':
+      return `Without what ${shortVersion(order.ref)} changed, in ${order.root}`;
+    case 'abortMerge':
+      return `The files of ${order.root} from before the ${order.of}`;
     case 'verify':
       return `All that the commits of ${order.root} need, on its remote`;
     case 'repair':

@@ -45,6 +45,15 @@ export class SettingTable {
     else this.#set.run('landing', value);
   }
 
+  /** Two commits, of which the second is known to lead to the first (jobs/session/known-history.ts). */
+  get knownHistory(): string | undefined {
+    return this.#get.get('history')?.value;
+  }
+
+  set knownHistory(value: string) {
+    this.#set.run('history', value);
+  }
+
   /** The chunking of large files behind the hashes of the file rows (jobs/session/base-commit.ts). */
   get cut(): string | undefined {
     return this.#get.get('cut')?.value;

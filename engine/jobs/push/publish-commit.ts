@@ -19,7 +19,6 @@ import { findAvoided, findAvoidedCommit } from '../../repository/collection/find
 import { publish } from '../../repository/collection/publish.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { commitKey, segmentKey } from '../../repository/keys.ts';
-import { leadsTo } from '../../repository/leads-to.ts';
 import {
   type EntryChange,
   type SegmentRef,
@@ -43,6 +42,7 @@ import {
   saveBase,
 } from '../session/base-commit.ts';
 import { refuseDetached } from '../session/detached.ts';
+import { isBelow, rememberLeadingTo } from '../session/known-history.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { refuseReplaced } from '../session/replaced-history.ts';
@@ -149,6 +149,7 @@ export async function publishChanges(context: PublishContext, record: CommitReco
   });
   if (context.restoration) acceptRestored(context, own!.hash, relocated);
   else accept(context, own!.hash);
+  if (mergedWith) rememberLeadingTo(session, own!.hash, published.commit);
   forgetUnconfirmedPush(session);
   return { commit: published.commit, ...(mergedWith === undefined ? {} : { mergedWith }) };
 }
@@ -196,7 +197,7 @@ async function refuseCollectedBase(context: PublishContext, tip: StoredRef | und
   if (!view || view.round === 0 || !base.commit || !base.hash) return;
   const { manifest } = base.commit;
   const read = (hash: CommitHash) => fetchCommit(session, store, hash);
-  const isBelowTip = tip && (await leadsTo({ tip: tip.commit, own: base.hash, base: undefined, read }));
+  const isBelowTip = tip && (await isBelow(session, store, { tip: tip.commit, own: base.hash }));
   // The index knows no content outside of the workspace's scope. A commit of the branch that is not forgotten
   // has all of it.
   const isPartUnknown =
@@ -278,8 +279,7 @@ export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Pro
       ours: conflict.theirs,
       theirs: conflict.ours,
     }));
-    const ref = { kind: 'branch', name: context.branch } as const;
-    throw reportConflicts(session, swapped, { ref, words: 'pull' });
+    throw reportConflicts(session, swapped, { ref: { kind: 'branch', name: context.branch }, words: 'pull' });
   }
   const hasOurs = takeTheirs.length === 0 && unread === 0;
   // If `hasOurs`, each of our changes is one of theirs, so equal counts mean equal changes.

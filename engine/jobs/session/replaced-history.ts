@@ -10,7 +10,8 @@
  * done so; making it again would hide what others pushed. So push and pull stop here, before they change
  * anything. `dray pull COMMIT` is the choice to take what the branch has.
  *
- * A branch that grew costs one request for each commit between, of which the pull reads the newest anyway.
+ * A branch that grew costs one request for each commit between the base, or the tip that was seen last, and the
+ * newest one, which the pull reads anyway. Many are read at once (`commits-ahead.ts`).
  */
 import { DrayError } from '../../api/error.ts';
 import type { CommitHash } from '../../model/entry.ts';
@@ -23,14 +24,15 @@ import { readCommitsAhead } from '../history/verify/commits-ahead.ts';
 import { isFinding } from '../history/verify/findings.ts';
 import { arrivalsOf, isOfBranch } from './arrivals.ts';
 import { fetchCommit } from './base-commit.ts';
+import { knownToLeadTo, rememberLeadingTo } from './known-history.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
 import type { OpenedRemote } from './opened-remote.ts';
 
 /** The search for a tip that lies before the base. */
 const BEFORE_SEARCHED_MAX = 1_000;
-/** So many commits are read one by one, into the cache of the index. Beyond, all that are listed are read. */
-const READ_ALONE_MAX = 200;
+/** So many commits are kept in the index, for whoever asks for the same history in this run. */
+const CACHED_MAX = 200;
 
 /** What the search needs of an opened remote. */
 export type SearchedRemote = Pick<OpenedRemote, 'limit' | 'store'>;
@@ -57,9 +59,11 @@ export async function refuseReplaced(
   if (!base || tip?.commit === base) return;
   const { store } = remote;
   if (tip) {
+    if (knownToLeadTo(session, base) === tip.commit) return;
     if (await isBefore(session, store, tip.commit, base)) throw rolledBack(store, tip, base);
     const found = await searchFrom(session, remote, { tip: tip.commit, base });
     if (!found.leads) throw replaced(store, tip, { base, ...found });
+    rememberLeadingTo(session, base, tip.commit);
     return;
   }
   const { context, state } = session;
@@ -110,18 +114,20 @@ async function searchFrom(
   { base, tip }: { readonly base: CommitHash; readonly tip: CommitHash },
 ): Promise<Found> {
   const { signal } = session.context;
-  await using ahead = readCommitsAhead({ context: { signal }, limit, store });
+  const { time } = await fetchCommit(session, store, base);
+  await using ahead = readCommitsAhead({ context: { signal }, limit, store }, Date.parse(time));
+  const goals = new Set([base, knownToLeadTo(session, base)]);
   const seen = new Set<CommitHash>([tip]);
   const open: { readonly hash: CommitHash; readonly time: string }[] = [];
   let unreadable: CommitHash | undefined;
   const visit = async (hash: CommitHash): Promise<boolean> => {
-    const isAlone = seen.size <= READ_ALONE_MAX;
+    const isCached = seen.size <= CACHED_MAX;
     const commit = await readFound(() =>
-      isAlone ? fetchCommit(session, store, hash) : readCommit(ahead.store, hash, { signal }),
+      isCached ? fetchCommit(session, ahead.store, hash) : readCommit(ahead.store, hash, { signal }),
     );
     if (!commit) unreadable ??= hash;
     for (const parent of commit?.parents ?? []) {
-      if (parent === base) return true;
+      if (goals.has(parent)) return true;
       if (seen.has(parent)) continue;
       seen.add(parent);
       open.push({ hash: parent, time: commit!.time });

@@ -10,9 +10,9 @@ import { type Change, isSameEntry, kindOfChange } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
-import { leadsTo } from '../../repository/leads-to.ts';
 import { type Arrival, arrivalsOf, isOfBranch, remoteFlag } from '../session/arrivals.ts';
 import { type BaseCommit, dropArrivals, fetchCommit } from '../session/base-commit.ts';
+import { isBelow } from '../session/known-history.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { scopeOf } from '../session/workspace-scope.ts';
@@ -61,11 +61,10 @@ async function notOnBranch(
 ): Promise<readonly Arrival[]> {
   const tip = link.tip?.commit;
   if (!tip) return arrivals;
-  const read = (hash: CommitHash) => fetchCommit(session, store, hash);
   const found: Arrival[] = [];
   for (const arrival of arrivals) {
     const own = arrival.commit as CommitHash;
-    if (!(await leadsTo({ tip, own, base: base.hash, read }))) found.push(arrival);
+    if (!(await isBelow(session, store, { tip, own, base: base.hash }))) found.push(arrival);
   }
   return found;
 }

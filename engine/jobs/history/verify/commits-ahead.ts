@@ -16,6 +16,8 @@ import type { WalkTools } from './find-commits.ts';
 const READ_ALONE = 4;
 /** Of commits that the walk has not come to yet. */
 const HELD_BYTES_MAX = 32 * 1024 * 1024;
+/** The clock of the store, and those of the writers. */
+const CLOCKS_DIFFER_MS = 3_600_000;
 
 export interface CommitsAhead extends AsyncDisposable {
   /** The store of the walk. It must not be used after the disposal. */
@@ -28,8 +30,11 @@ interface Held {
   readonly permit: Permit;
 }
 
-export function readCommitsAhead(tools: WalkTools): CommitsAhead {
-  const ahead = new Ahead(tools);
+/**
+ * @param sinceMs The walk ends at a commit of this time. Those that were stored long before are not read ahead.
+ */
+export function readCommitsAhead(tools: WalkTools, sinceMs = 0): CommitsAhead {
+  const ahead = new Ahead(tools, sinceMs - CLOCKS_DIFFER_MS);
   return {
     store: {
       ...tools.store,
@@ -42,13 +47,15 @@ export function readCommitsAhead(tools: WalkTools): CommitsAhead {
 
 class Ahead {
   readonly #tools: WalkTools;
+  readonly #sinceMs: number;
   readonly #tasks: TaskSet;
   readonly #room = new Budget(HELD_BYTES_MAX);
   readonly #held = new Map<RemoteKey, Held>();
   readonly #asked = new Set<RemoteKey>();
 
-  constructor(tools: WalkTools) {
+  constructor(tools: WalkTools, sinceMs: number) {
     this.#tools = tools;
+    this.#sinceMs = sinceMs;
     this.#tasks = new TaskSet(tools.context.signal);
   }
 
@@ -78,8 +85,8 @@ class Ahead {
         bytes: 0,
         signal,
       });
-      for (const { key, sizeBytes } of page.objects) {
-        if (this.#asked.has(key)) continue;
+      for (const { key, modifiedMs, sizeBytes } of page.objects) {
+        if (modifiedMs < this.#sinceMs || this.#asked.has(key)) continue;
         const permit = await this.#room.acquire(sizeBytes, signal);
         this.#tasks.spawn(() => this.#hold(key, permit));
       }

@@ -46,7 +46,7 @@ import type {
   StatusSummary,
 } from '../../engine/api/jobs/jobs.ts';
 import type { MergeRequest, MergeSummary, RevertRequest } from '../../engine/api/jobs/merge.ts';
-import type { DetachedAt, PendingMerge } from '../../engine/api/jobs/pending-merge.ts';
+import type { ArrivingCommit, DetachedAt, PendingMerge } from '../../engine/api/jobs/pending-merge.ts';
 import type {
   CompareMode,
   CopyRequest,
@@ -75,6 +75,7 @@ import {
 import { openWorkspace, type Workspace } from './workspace.ts';
 
 export {
+  type ArrivingCommit,
   type ChangeEvent,
   type ChangeKind,
   type ChangeTotals,

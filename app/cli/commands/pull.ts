@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { given } from '../../../engine/api/given.ts';
 import type { PullSummary } from '../../../engine/api/jobs/jobs.ts';
-import { formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
+import type { ArrivingCommit } from '../../../engine/api/jobs/pending-merge.ts';
+import { formatCount, formatHash, formatPlural } from '../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { createBandwidthOption } from '../options/global-options.ts';
@@ -77,8 +78,9 @@ export function formatPullEnd(
       const look = summary.detached
         ? [`Detached: the branch ${branch} stays where it is. "dray pull" goes back to it.`]
         : [];
+      const end = summary.arriving ? formatArriving(summary.arriving, { what, commit }) : `: ${at}.`;
       return [
-        `Pulled ${formatChangeTotals(changes)}: ${at}.${sides}`,
+        `Pulled ${formatChangeTotals(changes)}${end}${sides}`,
         ...look,
         `Received ${formatTransfer({ bytes: downloadedBytes, elapsedMs, requests })}.`,
         ...formatCopies(summary.copies),
@@ -86,4 +88,14 @@ export function formatPullEnd(
       ];
     }
   }
+}
+
+/** Of a run that did not bring everything. */
+function formatArriving(
+  { command, commit, missing }: ArrivingCommit,
+  base: { readonly what: string; readonly commit: string | null },
+): string {
+  const until = base.commit === null ? '' : ` Until then ${base.what} stays at ${formatHash(base.commit)}.`;
+  const are = missing === 1 ? 'is' : 'are';
+  return ` of ${formatHash(commit)}; ${formatCount(missing)} ${are} missing. Get the rest with "${command}".${until}`;
 }

@@ -1,7 +1,7 @@
 /** The contract of each job: its request and its summary. Isomorphic and JSON-safe. */
 import type { ErrorCode } from '../error.ts';
 import type { JobEvent, QueryExplanation, QueryMode } from '../events.ts';
-import type { DetachedAt, PendingMerge } from './pending-merge.ts';
+import type { ArrivingCommit, DetachedAt, PendingMerge } from './pending-merge.ts';
 import type { MasterKeys } from './repositories.ts';
 import type { WorkspaceScope } from './workspace-scope.ts';
 
@@ -254,6 +254,7 @@ export interface MadeCopy {
   readonly path: string;
   readonly copy: string;
 }
+
 /** What a pull did, or in a dry run would do. */
 export interface PullSummary {
   readonly result: 'pulled' | 'upToDate' | 'wouldPull';
@@ -269,6 +270,8 @@ export interface PullSummary {
   readonly copies?: readonly MadeCopy[];
   readonly failed: number;
   readonly requests: RequestTotals;
+  /** Of a run that did not bring everything: `commit` is the base still, the files that came are here. */
+  readonly arriving?: ArrivingCommit;
   /** Of `pull REF`: the workspace shows that version now. */
   readonly detached?: DetachedAt;
 }
@@ -456,17 +459,6 @@ export interface CollectSummary {
   readonly requests: RequestTotals;
   /** Dry run: the requests of a collection. */
   readonly forecast?: RequestTotals;
-}
-
-export interface ListTreeRequest {
-  readonly ref?: string;
-  readonly path?: string;
-  readonly recursive?: boolean;
-}
-export interface ListTreeSummary {
-  readonly commit: string;
-  readonly entries: number;
-  readonly bytes: number;
 }
 
 export interface RemoteAddRequest {

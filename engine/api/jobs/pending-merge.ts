@@ -6,6 +6,16 @@ export interface DetachedAt {
   readonly ref: string;
   readonly commit: string;
 }
+/** A commit of which a pull, clone or switch has brought a part. */
+export interface ArrivingCommit {
+  /** Its hash. */
+  readonly commit: string;
+  /** Files, links and folders that this run could not write or remove. */
+  readonly missing: number;
+  /** It brings the rest. */
+  readonly command: string;
+}
+
 /** A merge or a revert that is in the workspace and not pushed yet. */
 export interface PendingMerge {
   readonly kind: 'merge' | 'revert';

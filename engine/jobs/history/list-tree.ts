@@ -1,7 +1,8 @@
 /** `dray ls`: the entries of a commit, one folder or everything below it. */
 import { DrayError } from '../../api/error.ts';
 import type { EntryEvent } from '../../api/events.ts';
-import type { JobContext, ListTreeRequest, ListTreeSummary } from '../../api/jobs/jobs.ts';
+import type { JobContext } from '../../api/jobs/jobs.ts';
+import type { ListTreeRequest, ListTreeSummary } from '../../api/jobs/list-tree.ts';
 import { trimEnd, trimStart } from '../../api/text/trim-ends.ts';
 import { createHeapBound } from '../../base/heap-bound.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';

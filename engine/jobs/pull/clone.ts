@@ -41,7 +41,7 @@ import { applyChanges } from '../working-copy/apply-changes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
 import { checkFolder, findBegun, leaveNothing } from './clone-folder.ts';
-import { pullCommit } from './pull.ts';
+import { arrivingOf, pullCommit } from './pull.ts';
 
 const TAKEN: ReadonlySet<string> = new Set(['locked', 'workspaceExists']);
 
@@ -191,6 +191,7 @@ async function fillFresh(
     },
     downloadedBytes: applied.bytes,
     decided: 0,
+    ...(applied.failed === 0 ? {} : { arriving: arrivingOf(session, target.commit, applied.failed) }),
     failed: applied.failed + left,
     requests: meter.totals(),
   };

@@ -1,6 +1,7 @@
 /** `dray pull`: brings a commit's changes into the workspace, path by path, and never loses a local edit. */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext, PullRequest, PullSummary } from '../../api/jobs/jobs.ts';
+import type { ArrivingCommit } from '../../api/jobs/pending-merge.ts';
 import { type Change, isSameEntry } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import type { MergeConflict } from '../../model/merge.ts';
@@ -17,6 +18,7 @@ import { type LinkedRepository, linkRepository } from '../session/link-repositor
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
+import { dropOvertaken } from '../session/overtaken-arrivals.ts';
 import { refuseReplaced, seenBranch } from '../session/replaced-history.ts';
 import { resolveNamed, type TypedCommit } from '../session/resolve-commit.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
@@ -102,21 +104,12 @@ async function bringCommit(
   session: Session,
   remote: OpenedRemote,
   link: LinkedRepository,
-  { commit: target, isOfBranch, named, words }: PullTarget,
+  pullTarget: PullTarget,
   request: PullRequest,
 ): Promise<PullSummary> {
+  const { commit: target, named, words } = pullTarget;
   const { store, meter } = remote;
-  const summary: PullSummary = {
-    result: 'upToDate',
-    workspace: session.workspace.root,
-    branch: session.state.branch,
-    commit: target,
-    changes: NO_CHANGES,
-    downloadedBytes: 0,
-    decided: 0,
-    failed: 0,
-    requests: meter.totals(),
-  };
+  const summary = upToDate(session, target, meter.totals());
   if (isUpToDate(session, target)) return summary;
   const scanned = await refreshIndex(session);
   const problems = reportProblems(session, scanned.problems);
@@ -158,17 +151,18 @@ async function bringCommit(
   });
   const isComplete = applied.failed === 0;
   const left = leaveOut(session, leavingOut, isComplete);
-  // When a file fails the base stays, and the next pull fetches the missing files.
-  if (!isComplete) endArrival(session, link, notPlanned(theirs, plan));
+  const undone = new Set(undoneOf(session, plan).map(({ path }) => path));
+  if (isComplete) acceptTarget(session, link, pullTarget, theirs);
   else {
-    if (!isOfBranch) session.state = withDetached(session.state, session.remoteName, named.name);
-    acceptCommit(session, link, { hash: target, changes: theirs }, isOfBranch ? 'branch' : 'other');
-    forgetCutRuns(session);
+    // The base stays, and the next pull fetches the missing files.
+    endArrival(session, link, notPlanned(theirs, plan));
+    await dropOvertaken(session, store, { uuid: link.uuid, commit: target, undone: [...undone] });
   }
   const held = isComplete
     ? await bringHeld({ session, remote, link, hash: target, commit, words })
     : NOTHING_HELD;
-  const done = plan.changes.filter(({ path }) => leavingOut.found[path] === undefined);
+  const isDone = (path: string) => leavingOut.found[path] === undefined && (isComplete || !undone.has(path));
+  const done = plan.changes.filter(({ path }) => isDone(path));
   const changes = await emitChanges(session, [done], { silent: true });
   return {
     ...summary,
@@ -176,10 +170,36 @@ async function bringCommit(
     commit: isComplete ? target : (session.state.bases[session.remoteName] ?? null),
     changes: { ...changes, added: changes.added + held.brought },
     downloadedBytes: applied.bytes + held.bytes,
-    decided: isComplete ? plan.decided : countDecided(session, plan),
+    decided: isComplete ? plan.decided : countDecided(plan, undone),
+    ...(isComplete ? {} : { arriving: arrivingOf(session, target, applied.failed) }),
     ...applied.keeping,
     failed: problems + applied.failed + left + held.failed,
     requests: meter.totals(),
+  };
+}
+
+function acceptTarget(
+  session: Session,
+  link: LinkedRepository,
+  { commit, isOfBranch, named }: PullTarget,
+  changes: readonly Change[],
+): void {
+  if (!isOfBranch) session.state = withDetached(session.state, session.remoteName, named.name);
+  acceptCommit(session, link, { hash: commit, changes }, isOfBranch ? 'branch' : 'other');
+  forgetCutRuns(session);
+}
+
+function upToDate(session: Session, commit: CommitHash, requests: PullSummary['requests']): PullSummary {
+  return {
+    result: 'upToDate',
+    workspace: session.workspace.root,
+    branch: session.state.branch,
+    commit,
+    changes: NO_CHANGES,
+    downloadedBytes: 0,
+    decided: 0,
+    failed: 0,
+    requests,
   };
 }
 
@@ -188,15 +208,25 @@ function isUpToDate(session: Session, target: CommitHash): boolean {
   return isBase && arrivalsOf(session).length === 0 && !hasCutRuns(session) && !canHoldMore(session);
 }
 
-/** The conflicts whose side is here. A path that could not be written is not resolved. */
-function countDecided({ index }: Session, { changes, conflicts }: MergePlan): number {
-  const undone = changes.filter(({ after, path }) => {
+/** For summaries, after a run that did not bring everything. */
+export function arrivingOf(session: Session, commit: CommitHash, missing: number): ArrivingCommit {
+  const { command = 'dray pull' } = arrivalsOf(session).find((arrival) => arrival.commit === commit) ?? {};
+  return { commit, missing, command };
+}
+
+/** The changes whose result is not here. */
+function undoneOf({ index }: Session, { changes }: MergePlan): readonly Change[] {
+  return changes.filter(({ after, path }) => {
     const row = index.files.find(path, 0);
     const here = row && toChange(row).after;
     return after && here ? !isSameEntry(here, after) : after !== here;
   });
+}
+
+/** The conflicts whose side is here. A path that could not be written is not resolved. */
+function countDecided({ conflicts }: MergePlan, undone: ReadonlySet<string>): number {
   const isDone = ({ path }: MergeConflict) =>
-    !undone.some((change) => change.path === path || change.path.startsWith(`${path}/`));
+    ![...undone].some((other) => other === path || other.startsWith(`${path}/`));
   return conflicts.filter(isDone).length;
 }
 

@@ -10,8 +10,8 @@
  * done so; making it again would hide what others pushed. So push and pull stop here, before they change
  * anything. `dray pull COMMIT` is the choice to take what the branch has.
  *
- * A branch that grew costs one request for each commit between the base, or the tip that was seen last, and the
- * newest one, which the pull reads anyway. Many are read at once (`commits-ahead.ts`).
+ * A branch that grew costs one request for each commit between the base, or the tip that was seen last, and
+ * the newest one, which the pull reads anyway. Many are read at once (`commits-ahead.ts`).
  */
 import { DrayError } from '../../api/error.ts';
 import type { CommitHash } from '../../model/entry.ts';

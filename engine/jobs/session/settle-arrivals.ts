@@ -49,7 +49,7 @@ function mayHaveArrived({ index }: Session, path: string, entry: Entry | undefin
 }
 
 /** @param paths In order. */
-async function entriesAt(
+export async function entriesAt(
   session: Session,
   store: ObjectStore,
   commit: Commit,

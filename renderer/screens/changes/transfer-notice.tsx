@@ -129,8 +129,14 @@ function describeDone({ order, summary }: Transfer, isOurs: boolean): Said | und
   if (!summary || !('changes' in summary)) return undefined;
   if (order.kind === 'push') return describePushed(summary as PushSummary, isOurs);
   if (!isOurs) return undefined;
-  const { changes, downloadedBytes } = summary as PullSummary;
+  const { arriving, changes, downloadedBytes } = summary as PullSummary;
   const count = changes.added + changes.modified + changes.deleted + changes.renamed + changes.mode;
+  if (arriving)
+    return {
+      tone: 'danger',
+      text: `Pulled ${formatPlural(count, 'change')}; ${formatCount(arriving.missing)} could not be brought. Pull again for the rest.`,
+      ...LOOK,
+    };
   return {
     tone: 'success',
     text: `Pulled ${formatPlural(count, 'change')}, ${formatBytes(downloadedBytes)} fetched.`,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { EntryEvent } from '../../../../engine/api/events.ts';
 import { given } from '../../../../engine/api/given.ts';
-import type { ListTreeSummary } from '../../../../engine/api/jobs/jobs.ts';
+import type { ListTreeSummary } from '../../../../engine/api/jobs/list-tree.ts';
 import type { ListPlaceSummary } from '../../../../engine/api/jobs/trees.ts';
 import { formatBytes, formatHash, formatPlural } from '../../../../engine/api/text/numbers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';

@@ -31,7 +31,7 @@ interface Held {
 }
 
 /**
- * @param sinceMs The walk ends at a commit of this time. Those that were stored long before are not read ahead.
+ * @param sinceMs The walk ends at a commit of this time. Those stored long before are not read ahead.
  */
 export function readCommitsAhead(tools: WalkTools, sinceMs = 0): CommitsAhead {
   const ahead = new Ahead(tools, sinceMs - CLOCKS_DIFFER_MS);

@@ -23,6 +23,8 @@ export interface TreeFilter {
   mayContain(folder: string): boolean;
   /** The only paths, in order, each once. */
   readonly paths?: readonly string[];
+  /** The patterns to include that have matched none of the items until now. */
+  unmatched(): readonly string[];
   /** Has bounds of size or age besides rules. */
   readonly isBounded: boolean;
   /** Includes everything. */
@@ -60,6 +62,7 @@ export function createTreeFilter(request: TreeFilterRequest): TreeFilter {
     needsTime: (item) => lacksTime(item) && allowsButForAge(item),
     mayContain: (folder) => !rules || rules.mayAllowIn(folder),
     ...(paths ? { paths } : {}),
+    unmatched: () => rules?.unmatched() ?? [],
     isBounded,
     isOpen: !rules && !isBounded && !paths,
   };
@@ -122,6 +125,7 @@ export function parseFilterRule(text: string, origin: string): FilterRule | 'cle
 interface CompiledRules {
   allow(path: string): boolean;
   mayAllowIn(folder: string): boolean;
+  unmatched(): readonly string[];
 }
 
 /** @returns undefined for an empty list. */
@@ -130,11 +134,15 @@ function compileRules(rules: readonly FilterRule[]): CompiledRules | undefined {
   for (const rule of rules) refuseFolderAlone(rule);
   const isInclude = rules.map(({ action }) => action === 'include');
   const patterns = compilePathPatterns(rules.map(({ pattern }) => pattern));
+  const unmatched = new Set(isInclude.flatMap((isOne, at) => (isOne ? [at] : [])));
   return {
     allow(path) {
-      const first = patterns.matchesOf(path)[0];
+      const matches = patterns.matchesOf(path);
+      if (unmatched.size > 0) for (const at of matches) unmatched.delete(at);
+      const [first] = matches;
       return first === undefined || isInclude[first]!;
     },
+    unmatched: () => [...unmatched].map((at) => rules[at]!.pattern),
     // Nothing is included if a rule excludes the whole folder and no earlier rule may include something in
     // it.
     mayAllowIn(folder) {

@@ -214,7 +214,7 @@ async function partOf(session: Session, store: ObjectStore, commit: Commit): Pro
     pages.push(page);
   }
   const nothing = unmatched.left();
-  if (nothing.length === scope.patterns.length) throw namesNothing(scope.patterns);
+  if (nothing.length === scope.patterns.length) throw namesNothing(scope.patterns, 'cloned');
   warnOfUnmatched(session, nothing);
   return { totals: totalsOfEntries(pages.flat()), entries: pages };
 }

@@ -13,6 +13,7 @@ import { lstatIfThere, removePaths } from '../working-copy/apply-changes.ts';
 import { hashFiles, undecidedFiles } from '../working-copy/hash-files.ts';
 import { refreshIndex, reportProblems } from '../working-copy/refresh-index.ts';
 import { addDone, type Only, type ScopeRun, withScope } from './scope-run.ts';
+import { namesNothing, warnOfUnmatched, watchUnmatched } from './unmatched-patterns.ts';
 
 /** @returns False if a file could not be removed */
 export async function narrowScope(run: ScopeRun, only: readonly string[]): Promise<boolean> {
@@ -27,6 +28,8 @@ export async function narrowScope(run: ScopeRun, only: readonly string[]): Promi
   }
   const problems = reportProblems(session, (await refreshIndex(session)).problems);
   await hashFiles(session, undecidedFiles(session));
+  // What a part of everything names is seen here alone: nothing has to be fetched for it.
+  if (!leaving && run.chosen && session.state.bases[remoteName]) refuseNothing(session, run.chosen);
   const { bytes, rows, unchanged } = findLeaving(session, only, { goesOn: unremoved !== undefined });
   const commit = session.state.bases[remoteName] as CommitHash | undefined;
   index.settings.base = undefined;
@@ -50,6 +53,15 @@ export async function narrowScope(run: ScopeRun, only: readonly string[]): Promi
   if (repository !== undefined) index.settings.base = baseMark(session, repository, commit);
   session.saveState(session.state);
   return true;
+}
+
+/** @throws `notFound` if nothing would stay, before anything is removed */
+function refuseNothing(session: Session, chosen: readonly string[]): void {
+  const unmatched = watchUnmatched(chosen);
+  for (const page of session.index.files.stats()) unmatched.see(page);
+  const nothing = unmatched.left();
+  if (nothing.length === chosen.length) throw namesNothing(chosen, 'changed');
+  warnOfUnmatched(session, nothing);
 }
 
 /** The paths without those of empty folders. */

@@ -90,6 +90,8 @@ describe('A workspace that holds a part', () => {
   });
 
   it('counts what left alone when a folder here is closed, and goes on when it is open', async () => {
+    sandbox.write('whole/c/1', 'content of c/1');
+    await push(testContext(whole), {});
     await clonePart('a', 'b');
     await asNobody(sandbox, async () => {
       const only = { action: 'only', patterns: ['c'] } as const;

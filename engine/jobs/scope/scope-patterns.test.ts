@@ -1,5 +1,5 @@
 /** Patterns as people may write them, and state files that another Dray or a person has written. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { push } from '../push/push.ts';
@@ -91,6 +91,40 @@ describe('A part', () => {
       expect(existsSync(sandbox.path(`part-${clones}/.dray`))).toBe(false);
     },
   );
+
+  it.each([[[]], [['a', 'b']]])(
+    'of %j is not replaced by one that names nothing, and no file is removed',
+    async (held) => {
+      const { root } = await clone(...held);
+      const before = describeTree(root);
+      const state = readFileSync(`${root}/.dray/state.json`, 'utf8');
+      const only = (...patterns: string[]) => {
+        const context = testContext(root);
+        return { context, done: scope(context, { action: 'only', patterns }) };
+      };
+      await expect(only('aa', 'nosuch').done).rejects.toMatchObject({
+        code: 'notFound',
+        data: { patterns: ['aa', 'nosuch'] },
+      });
+      expect(describeTree(root)).toEqual(before);
+      expect(readFileSync(`${root}/.dray/state.json`, 'utf8')).toBe(state);
+      expect((await status(testContext(root), {})).changes).toMatchObject({ added: 0, deleted: 0 });
+      const { context, done } = only('a', 'nosuch');
+      await done;
+      expect(namingNothing(context)).toEqual(['namesNothing nosuch']);
+      expect(filesIn(root)).toEqual(['a/1', 'a/2.csv']);
+    },
+  );
+
+  it('may be one of files that are here and not pushed yet', async () => {
+    const { root } = await clone();
+    mkdirSync(`${root}/mine`);
+    writeFileSync(`${root}/mine/new`, 'new');
+    expect(await scope(testContext(root), { action: 'only', patterns: ['mine'] })).toMatchObject({
+      failed: 0,
+    });
+    expect(filesIn(root)).toEqual(['mine/new']);
+  });
 
   it('is changed by one process after the other', async () => {
     const { root } = await clone('a');

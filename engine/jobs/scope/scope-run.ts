@@ -18,6 +18,8 @@ export interface ScopeRun {
   readonly remote: OpenedRemote | undefined;
   /** The command line after `dray`. */
   readonly words: string;
+  /** Of `scope only`: what the workspace is to hold, and nothing else. */
+  readonly chosen?: readonly string[];
   /** What it has done so far. */
   done: Pick<ScopeSummary, 'fetched' | 'downloadedBytes' | 'removed' | 'freedBytes' | 'failed'>;
 }

@@ -30,7 +30,8 @@ export async function scope(context: JobContext, request: ScopeRequest): Promise
   const needsRemote = held?.leaving !== undefined || reachesBeyond(only, held?.only) || isInDoubt;
   await using remote = needsRemote ? await openSessionRemote(session) : undefined;
   if (remote) await settleLastPush(session, remote.store);
-  const run: ScopeRun = { session, remote, words: wordsOf(request), done: NOTHING_DONE };
+  const chosen = request.action === 'only' && only ? { chosen: only } : {};
+  const run: ScopeRun = { session, remote, words: wordsOf(request), ...chosen, done: NOTHING_DONE };
   await changeScope(run, only);
   return await ended(session, run);
 }

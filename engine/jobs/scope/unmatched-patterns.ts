@@ -8,7 +8,7 @@ import type { Session } from '../session/open-workspace.ts';
 const WATCHED_MAX = 100;
 
 export interface UnmatchedPatterns {
-  see(entries: readonly Entry[]): void;
+  see(entries: readonly Pick<Entry, 'path'>[]): void;
   /** Those that nothing has matched. */
   left(): readonly string[];
 }
@@ -37,11 +37,14 @@ export function warnOfUnmatched({ context }: Session, patterns: readonly string[
     });
 }
 
-/** Of a part of which no pattern names anything: it is misspelled, or not there yet. */
-export function namesNothing(patterns: readonly string[]): DrayError {
+/**
+ * Of a part of which no pattern names anything: it is misspelled, or not there yet.
+ * @param done What did not happen: `cloned`.
+ */
+export function namesNothing(patterns: readonly string[], done: string): DrayError {
   const [first = ''] = patterns;
   const others = patterns.length > 1 ? ` and ${patterns.length - 1} others name` : ' names';
-  return new DrayError('notFound', `"${first}"${others} nothing in the commit, so nothing was cloned.`, {
+  return new DrayError('notFound', `"${first}"${others} nothing in the commit, so nothing was ${done}.`, {
     data: { patterns: patterns.slice(0, WATCHED_MAX) },
     advice: adviceOn(first),
   });

@@ -27,7 +27,7 @@ import { createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
 import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
 import { addDone, type Only, requireCommonBase, type ScopeRun, withScope } from './scope-run.ts';
 import { findOvertaken, stillEntering, withEntering } from './unfinished-widening.ts';
-import { warnOfUnmatched, watchUnmatched } from './unmatched-patterns.ts';
+import { namesNothing, warnOfUnmatched, watchUnmatched } from './unmatched-patterns.ts';
 
 /**
  * @returns False if a file could not be fetched; the scope is the old one then
@@ -109,7 +109,7 @@ async function bringIn(run: ScopeRun, widening: Widening, ofBase: BaseOfAll): Pr
   const { link, remote } = widening;
   const { commit, hash } = ofBase;
   const problems = reportProblems(session, (await refreshIndex(session)).problems);
-  const entered = await enterBase(session, widening, commit);
+  const entered = await enterBase(run, widening, commit);
   const { deletions, givenUp, writes } = await findWrites(session, widening, entered);
   await checkNamesFit(session, remote.store, commit);
   noteUnfinished(session, widening, hash);
@@ -205,7 +205,7 @@ function noteUnfinished(session: Session, widening: Widening, hash: CommitHash):
 
 /** Adds what enters to the base rows, which from here on mirror no commit. */
 async function enterBase(
-  session: Session,
+  { chosen, session }: ScopeRun,
   { held, link, remote }: Widening,
   commit: Commit,
 ): Promise<readonly Entry[]> {
@@ -226,7 +226,9 @@ async function enterBase(
       }
     });
   }
-  warnOfUnmatched(session, unmatched.left());
+  const nothing = unmatched.left();
+  if (chosen?.every((pattern) => nothing.includes(pattern))) throw namesNothing(chosen, 'changed');
+  warnOfUnmatched(session, nothing);
   return entered;
 }
 

@@ -34,6 +34,8 @@ export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends
   readonly source: Source;
   readonly destination: Destination;
   readonly filter: TreeFilter;
+  /** The filter without its bounds of size and age. */
+  readonly names: TreeFilter;
   readonly tasks: TaskSet;
   /** Bytes of content in flight. */
   readonly memory: LeasedMemory;

@@ -21,7 +21,7 @@ import { findUnsyncedMarks, removeUnsyncedMarks, type UnsyncedMark } from '../..
 import { newFolderMode } from '../../files/scan/local-place.ts';
 import { writeError } from '../../files/write/write-error.ts';
 import { createHeldParts } from '../../model/held-part.ts';
-import { createTreeFilter } from '../../model/tree-filter.ts';
+import { createTreeFilter, withoutBounds } from '../../model/tree-filter.ts';
 import { TEMPORARY_FOLDER_NAME } from '../../model/unfinished-name.ts';
 import { UnorderedListing } from '../../query/trees/object-pages.ts';
 import { createLookupTally, type LookupTally } from '../../query/trees/tree-lookup.ts';
@@ -52,6 +52,7 @@ import { openTreePair, type TreePair } from './open-pair.ts';
 import { openKnowledge } from './pair-memory.ts';
 import type { LocalSide, TreeSide } from './sides.ts';
 import { countDeletes, type PartOutcome, type TreePart } from './tree-part.ts';
+import { warnOfUnmatchedRules } from './unmatched-rules.ts';
 
 /** Never deletes. One file or object may also be copied from or to a stream (`-`). */
 export async function copyTree(context: JobContext, request: CopyRequest): Promise<TransferSummary> {
@@ -195,11 +196,17 @@ async function transferOnce(transfer: Transfer): Promise<PartOutcome> {
   warnOfRefusals(context, run.refusals, pair.destination.text);
   if (refused && !part) throw refused.error;
   run.progress.end();
+  if (!part) warnOfNames(run, pair);
   const explanation: LookupExplanation = explain(run, lookup);
   context.emit({ type: 'lookup', lookup: explanation });
   const summary = summaryOf(run, pair);
   const { destinationFiles } = run.counts;
   return { summary, destinationFiles, extras, waiting, ...(refused ? { refused: refused.error } : {}) };
+}
+
+/** A single file is no tree. */
+function warnOfNames({ context, filter, isSync, names }: TreeRun, { only, source }: TreePair): void {
+  if (!only) warnOfUnmatchedRules(context, isSync ? names : filter, source.text);
 }
 
 function openRun({ context, isSync, knowledge, pair, part, request }: Transfer): TreeRun {
@@ -217,6 +224,7 @@ function openRun({ context, isSync, knowledge, pair, part, request }: Transfer):
     source,
     destination,
     filter: createTreeFilter(request.filter ?? {}),
+    names: createTreeFilter(withoutBounds(request.filter ?? {})),
     stops,
     tasks,
     memory: createTreeMemory(request),

@@ -5,7 +5,7 @@ import { LINK_SUFFIX, localPlaceKind, statLocal, statLocalFolder } from '../../f
 import type { NotKept } from '../../files/scan/local-tree.ts';
 import { scanLocalTree } from '../../files/scan/local-tree.ts';
 import type { PairSide } from '../../index/object-times.ts';
-import { createTreeFilter, type TreeFilter, withoutBounds } from '../../model/tree-filter.ts';
+import type { TreeFilter } from '../../model/tree-filter.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import { type MatchedBatch, mergeTrees } from '../../query/trees/merge-trees.ts';
 import { listTreeItems } from '../../query/trees/object-pages.ts';
@@ -40,7 +40,7 @@ function matchAll(run: TreeRun, options: MatchOptions): AsyncIterable<MatchedBat
   }
   // Bounds of size are applied once both sides are known: a file that has outgrown one still exists at the
   // source.
-  const source = sourceItems(run, options, createTreeFilter(withoutBounds(run.request.filter ?? {})));
+  const source = sourceItems(run, options, run.names);
   return asSyncSees(run, lookUp(run, { ...options, source, wantExtras: true }));
 }
 

@@ -29,6 +29,7 @@ import { createTreeMemory } from '../move/movers.ts';
 import { openTreePair, type TreePair } from '../open-pair.ts';
 import { isObjectStore, type TreeSide } from '../sides.ts';
 import { itemsOf, sortedItems } from '../source-items.ts';
+import { warnOfUnmatchedRules } from '../unmatched-rules.ts';
 import { type CompareSides, compareContent } from './check-content.ts';
 import { checkFilter } from './check-filter.ts';
 import { type CheckReport, openCheckReport } from './check-report.ts';
@@ -125,6 +126,7 @@ function createCheck({ context, pair, range, report, request }: CheckParts) {
       }
       await tasks.settle();
       progress.end();
+      if (!range && !pair.only) warnOfUnmatchedRules(context, check.names, pair.source.text);
     },
     summary: (): CheckTreesSummary => ({
       source: pair.source.text,

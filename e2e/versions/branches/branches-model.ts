@@ -23,6 +23,7 @@ import {
   checkDisk,
   checkKept,
   contextOf,
+  count,
   createWorld,
   type Edits,
   type Feature,
@@ -88,9 +89,11 @@ async function takeStep(world: World, at: number): Promise<void> {
   world.nextContent = 0;
   const { draw } = world;
   const w = draw.of(world.workspaces);
-  const others = world.workspaces.filter((one) => one !== w);
+  const others = world.workspaces.filter((one) => one !== w && !one.isAbsent);
+  // Who shares a branch meets more often.
+  const near = others.filter((one) => one.branch === w.branch);
   const before = new Map(world.workspaces.map((one) => [one, new Map(one.edits)]));
-  await act(world, w, draw.of(others));
+  await act(world, w, draw.of(near.length > 0 && draw.chance(75) ? near : others));
   for (const one of world.workspaces) {
     checkDisk(one);
     if (differing(before.get(one)! as never, one.edits as never).length > 0)
@@ -113,7 +116,7 @@ function checkEditsKept(world: World, w: Workspace, before: Edits): void {
 }
 
 /** What a person does next, more often what makes interesting histories. */
-async function act(world: World, w: Workspace, other: Workspace): Promise<void> {
+async function act(world: World, w: Workspace, other: Workspace | undefined): Promise<void> {
   const { draw } = world;
   if (w.isAbsent && branchesOf(world).length === 0) return;
   if (w.isAbsent) return await cloneOnce(world, w, draw.of(branchesOf(world)), fault(world, w, undefined));
@@ -125,7 +128,7 @@ async function act(world: World, w: Workspace, other: Workspace): Promise<void> 
     [16, () => pullSome(world, w)],
     [7, () => switchSome(world, w)],
     [3, () => switchToNew(world, w)],
-    [4, () => (other.isAbsent ? undefined : pushBoth(world, w, other))],
+    [8, () => (other ? pushTogether(world, w, other) : undefined)],
     [4, () => restorePaths(world, w, fault(world, w, undefined))],
     [4, () => nameCommit(world, w)],
     [2, () => removeName(world, w)],
@@ -136,9 +139,9 @@ async function act(world: World, w: Workspace, other: Workspace): Promise<void> 
   if (world.features.has('look')) weighted.push([5, () => lookSome(world, w)]);
   if (world.features.has('merge'))
     weighted.push(
-      [10, () => mergeSome(world, w)],
-      [3, () => revertSome(world, w)],
-      [w.merging ? 4 : 0, () => abortPending(world, w, fault(world, w, undefined))],
+      [12, () => mergeSome(world, w)],
+      [5, () => revertSome(world, w)],
+      [w.merging ? 6 : 0, () => abortPending(world, w, fault(world, w, undefined))],
     );
   let left = draw.below(weighted.reduce((sum, [weight]) => sum + weight, 0));
   for (const [weight, job] of weighted) {
@@ -154,6 +157,11 @@ function branchesOf(world: World): readonly string[] {
 async function pushSome(world: World, w: Workspace): Promise<void> {
   if (w.edits.size === 0 && world.draw.chance(80)) editFiles(world, w);
   await pushOnce(world, w, fault(world, w, undefined));
+}
+
+async function pushTogether(world: World, w: Workspace, other: Workspace): Promise<void> {
+  for (const one of [w, other]) if (one.edits.size === 0) editFiles(world, one);
+  await pushBoth(world, w, other);
 }
 
 async function pullSome(world: World, w: Workspace): Promise<void> {
@@ -219,8 +227,8 @@ async function cloneSome(world: World, w: Workspace): Promise<void> {
 /** @param target The commit that the command brings. */
 function fault(world: World, w: Workspace, target: string | undefined): RunFault {
   const { draw } = world;
-  if (!draw.chance(25)) return NO_FAULT;
-  const at = 1 + draw.below(draw.of([10, 40, 80]));
+  if (!draw.chance(35)) return NO_FAULT;
+  const at = 1 + draw.below(draw.of([10, 25, 40, 80]));
   const kinds = ['killed', 'killed', 'stopped', 'unreachable', 'answerLost', 'diskFull'] as const;
   if (target === undefined || draw.chance(60)) return { kind: draw.of(kinds), at };
   if (draw.chance(50))
@@ -275,6 +283,7 @@ async function checkLog(world: World, w: Workspace): Promise<void> {
     found: [...found],
     expected: [...expected],
   }));
+  if (expected.size > 0) count(world, 'log of a path');
 }
 
 /** Everybody pulls, and has what the branches have; a clone has it too. */

@@ -5,7 +5,7 @@ import { restore } from '../../../engine/jobs/working-copy/restore.ts';
 import { foldersOf, removeAt, writeAt } from '../../partial/partial-files.ts';
 import { attempt } from './attempts.ts';
 import { requireRule } from './model-fault.ts';
-import { describe } from './pushes.ts';
+import { describe, settleOnBase } from './pushes.ts';
 import type { RunFault } from './run-faults.ts';
 import { knowContent } from './stored-history.ts';
 import {
@@ -17,6 +17,7 @@ import {
   note,
   PATHS,
   setEdit,
+  stateOf,
   typedFor,
   type Workspace,
   type World,
@@ -63,7 +64,7 @@ function newContent(world: World, path: string): string {
 /** Without `--from`: what the user's edits are based on. */
 export async function restorePaths(world: World, w: Workspace, fault: RunFault): Promise<void> {
   const { draw, history } = world;
-  if (w.base === undefined || w.isFuzzy || w.unconfirmed || w.uncertain.size > 0) return;
+  if (w.base === undefined || w.isFuzzy || w.uncertain.size > 0) return;
   const from = draw.chance(50) ? undefined : draw.of([...history.ancestorsOf(w.base)]);
   const typed = from === undefined ? {} : { from: typedFor(world, from) };
   const path = draw.of([...PATHS, ...PATHS.flatMap(foldersOf), '.']);
@@ -98,6 +99,8 @@ export async function restorePaths(world: World, w: Workspace, fault: RunFault):
     const isNothing = wanted.length === 0 && error?.code === 'notFound';
     requireRule(isNothing, 'a restore failed', () => error?.message ?? outcome.context.events);
   }
+  // It settles a push that did not know its end.
+  if (w.unconfirmed && stateOf(w).bases.origin !== w.base) settleOnBase(world, w);
   checkDisk(w);
 }
 

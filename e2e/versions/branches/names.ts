@@ -31,7 +31,10 @@ export async function nameCommit(world: World, w: Workspace): Promise<void> {
   const name = draw.of(isTag ? TAGS : BRANCHES);
   const key = `${isTag ? 'tags' : 'heads'}/${name}`;
   if ((!isTag && !isFree(name)) || world.lost.has(key)) return;
-  const given = draw.chance(50) ? draw.of([...history.ancestorsOf(draw.of([...refs.values()]))]) : undefined;
+  const given =
+    w.unconfirmed || draw.chance(50)
+      ? draw.of([...history.ancestorsOf(draw.of([...refs.values()]))])
+      : undefined;
   const commit = given ?? w.base;
   const isMove = refs.has(key);
   const force = isMove && draw.chance(70);
@@ -76,13 +79,17 @@ export async function removeName(world: World, w: Workspace): Promise<void> {
 export async function switchToNew(world: World, w: Workspace): Promise<void> {
   const { draw, refs } = world;
   const free = BRANCHES.filter((name) => !refs.has(`heads/${name}`) && !world.lost.has(`heads/${name}`));
-  if (w.base === undefined || free.length === 0 || w.arriving.size > 0 || w.unconfirmed) return;
+  if (w.base === undefined || free.length === 0 || w.arriving.size > 0) return;
   const name = draw.of(free);
   const request = { name, create: true };
   const outcome = await attempt(world, w, { fault: NO_FAULT }, (context) => switchBranch(context, request));
   note(world, `${w.name}: switch -c ${name}${describe(outcome)}`);
-  await expectRefs(world, new Map([...refs, [`heads/${name}`, w.base]]));
-  settleBring(world, w, outcome, { target: w.base, decide: () => 'stop', branch: name, words: 'switch -c' });
+  // A push that did not know its end is settled first, unless the index is lost with what it recorded.
+  const targets = [...(w.unconfirmed?.commits ?? []), ...(w.unconfirmed && !w.isFuzzy ? [] : [w.base])];
+  const found = (await readStoredRefs(world)).get(`heads/${name}`);
+  const target = targets.find((one) => one === found) ?? targets[0]!;
+  await expectRefs(world, new Map([...refs, [`heads/${name}`, target]]));
+  settleBring(world, w, outcome, { target, decide: () => 'stop', branch: name, words: 'switch -c' });
 }
 
 /** Somebody removes a branch's object by mistake, or puts one back. */

@@ -200,7 +200,7 @@ async function settlePush(
   count(world, isMet ? 'push with a fault' : `push refused: ${error!.code} ${error!.data.reason ?? ''}`);
   if (isPublished) {
     requireRule(isMet, 'a push that failed has moved the branch', () => error!.message);
-    w.unconfirmed = { edits: w.edits, held: new Map(w.held) };
+    w.unconfirmed = { edits: w.edits, held: new Map(w.held), commits: own.map(({ hash }) => hash) };
     w.held = new Map(diskOf(w));
     w.edits = new Map();
     w.uncertain.clear();

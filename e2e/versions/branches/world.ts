@@ -35,7 +35,9 @@ export interface Workspace {
   /** Commits of which some files may be here, as a command did not end. */
   arriving: ReadonlySet<string>;
   /** What a push published that ended before its own bookkeeping: the edits, and what they replaced. */
-  unconfirmed: { readonly edits: Edits; readonly held: Files } | undefined;
+  unconfirmed:
+    | { readonly edits: Edits; readonly held: Files; readonly commits: readonly string[] }
+    | undefined;
   /** A merge or a revert that is not pushed yet. */
   merging: Pending | undefined;
   /** Where the user decided since the last push: a merge need not have one side's content there. */
@@ -58,7 +60,8 @@ export interface Pending {
 }
 
 /** Parts of the model that can be left out. */
-export type Feature = 'look' | 'half' | 'lost' | 'moved' | 'merge';
+export const ALL_FEATURES = ['look', 'half', 'lost', 'moved', 'merge'] as const;
+export type Feature = (typeof ALL_FEATURES)[number];
 
 export interface World {
   readonly seed: number;

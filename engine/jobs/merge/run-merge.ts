@@ -3,6 +3,7 @@ import { DrayError } from '../../api/error.ts';
 import type { MergeSummary, RevertRequest } from '../../api/jobs/merge.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
+import { requireKept } from '../retention/forgotten.ts';
 import { arrivalsOf } from '../session/arrivals.ts';
 import { type BaseCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
 import { commandLine } from '../session/command-line.ts';
@@ -111,6 +112,7 @@ export async function runMerge(
       remote.store,
       await fetchCommit(session, remote.store, target.commits.theirs),
     );
+  if (plan.changes.some(({ after }) => after?.kind === 'file')) await requireContent(run, target);
   savePending(session, { ...pending, isUnfinished: true });
   const leavingOut = createLeavingOut(session);
   const applied = await applyAsEdits({
@@ -135,6 +137,18 @@ export async function runMerge(
     failed: problems + applied.failed + unheld,
     requests: remote.meter.totals(),
   };
+}
+
+/**
+ * What a revert goes back to may be forgotten: then it could never be finished. A merged commit was checked
+ * when its name was resolved. @throws `forgotten`
+ */
+async function requireContent(
+  { remote, session }: MergeRun,
+  { commits, pending }: MergeTarget,
+): Promise<void> {
+  if (pending.kind === 'merge' || commits.theirs === undefined) return;
+  await requireKept(remote.store, commits.theirs, { signal: session.context.signal });
 }
 
 async function planRun(

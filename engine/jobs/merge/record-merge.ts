@@ -16,7 +16,7 @@ import type { Session } from '../session/open-workspace.ts';
 import { scopeOf } from '../session/workspace-scope.ts';
 import { reportConflicts } from '../working-copy/conflicts.ts';
 import { describePending, pendingMerge, refuseUnfinished, savePending } from './pending-merge.ts';
-import { findTwoSides } from './three-way.ts';
+import { findTwoSides, type ThreeCommits } from './three-way.ts';
 
 interface Recording {
   readonly session: Session;
@@ -44,7 +44,8 @@ export async function mergedCommit(
 export function refusePartOfMerge(session: Session, { skip = [] }: PushRequest): void {
   refuseUnfinished(session);
   const pending = pendingMerge(session);
-  if (pending?.kind !== 'merge') return;
+  const isOfAll = pending?.kind === 'merge' || scopeOf(session) !== undefined;
+  if (!pending || !isOfAll) return;
   if (arrivalsOf(session).length > 0) {
     const command = commandLine(session, 'pull');
     throw new DrayError('conflict', `${describePending(pending)} waits for a pull that did not end.`, {
@@ -53,7 +54,7 @@ export function refusePartOfMerge(session: Session, { skip = [] }: PushRequest):
       command,
     });
   }
-  if (skip.length > 0)
+  if (skip.length > 0 && pending.kind === 'merge')
     throw new DrayError(
       'usage',
       `${describePending(pending)} can only be pushed whole, without skipped paths.`,
@@ -93,18 +94,18 @@ export async function checkMergedWhole(
 }
 
 /**
- * Of a workspace that holds a part: what the merge changes outside of it. In order of path.
+ * Of a workspace that holds a part: what the pending merge or revert changes outside of it. In order of path.
+ * @param merged Undefined: the branch has the merge already, or none is pending.
  * @throws `conflict` if both sides changed a path there
  */
-export async function mergedOutside(
-  recording: Recording,
-  merged: CommitHash,
+export async function changesOutside(
+  recording: Omit<Recording, 'link'>,
+  merged: CommitHash | undefined,
 ): Promise<readonly EntryChange[]> {
   const { base, session, store } = recording;
   const scope = scopeOf(session);
-  if (!scope || !base.hash) return [];
-  const bases = await findMergeBases(base.hash, merged, reader(session, store));
-  const commits = { bases: bases.length === 0 ? [undefined] : bases, theirs: merged };
+  const commits = scope && (await commitsOf(recording, merged));
+  if (!commits) return [];
   const { ours, theirs } = await findTwoSides({ session, store, base, reach: 'all' }, commits);
   const { conflicts, takeTheirs } = mergeChanges(ours, theirs);
   const isOutside = ({ path }: { readonly path: string }) => !scope.holds(path);
@@ -115,21 +116,38 @@ export async function mergedOutside(
     .map(({ after, path }) => ({ path, ...(after ? { entry: after } : {}) }));
 }
 
+async function commitsOf(
+  { base, session, store }: Omit<Recording, 'link'>,
+  merged: CommitHash | undefined,
+): Promise<ThreeCommits | undefined> {
+  const pending = pendingMerge(session);
+  const read = reader(session, store);
+  if (!pending || !base.hash) return undefined;
+  if (pending.kind === 'revert') {
+    const reverted = pending.commit as CommitHash;
+    return { bases: [reverted], theirs: (await read(reverted)).parents[(pending.parent ?? 1) - 1] };
+  }
+  if (!merged) return undefined;
+  const bases = await findMergeBases(base.hash, merged, read);
+  return { bases: bases.length === 0 ? [undefined] : bases, theirs: merged };
+}
+
 function conflictOutside(session: Session, conflicts: Parameters<typeof reportConflicts>[1]): DrayError {
-  const { commit = '', ref = '' } = pendingMerge(session) ?? {};
+  const { commit = '', kind = 'merge', ref = '' } = pendingMerge(session) ?? {};
   const { data } = reportConflicts(session, conflicts, {
     ref: { kind: 'commit', name: commit.slice(0, 10) },
-    words: 'merge',
+    words: kind,
   });
   const [first = ''] = conflicts.map(({ path }) => path);
   const more = conflicts.length > 1 ? ` and ${conflicts.length - 1} more` : '';
+  const what = kind === 'merge' ? `${ref} and this branch both` : `A later commit than ${ref} also`;
   return new DrayError(
     'conflict',
-    `${ref} and this branch both changed ${first}${more}, outside of what this workspace holds. Nothing was sent.`,
+    `${what} changed ${first}${more}, outside of what this workspace holds. Nothing was sent.`,
     {
       data: { paths: data.paths, count: conflicts.length, reason: 'outsideScope' },
-      advice: 'Take the merge back with "dray merge --abort", and merge in a workspace that holds it.',
-      command: 'dray merge --abort',
+      advice: `Take the ${kind} back with "dray ${kind} --abort", and ${kind} in a workspace that holds it.`,
+      command: `dray ${kind} --abort`,
     },
   );
 }
@@ -145,17 +163,20 @@ export async function refuseMergeOntoTip(
   tip: StoredRef,
 ): Promise<void> {
   const pending = pendingMerge(session);
-  if (pending?.kind !== 'merge' || !base.hash) return;
+  if (!pending || !base.hash) return;
   const read = reader(session, store);
-  const shared = await findMergeBases(pending.commit as CommitHash, tip.commit, read);
-  let isMore = scopeOf(session) !== undefined;
+  const isMerge = pending.kind === 'merge';
+  const shared = isMerge ? await findMergeBases(pending.commit as CommitHash, tip.commit, read) : [];
+  let isMore = isMerge
+    ? scopeOf(session) !== undefined
+    : (await changesOutside({ base, session, store }, undefined)).length > 0;
   for (const hash of shared) isMore ||= !(await isInHistory(hash, base.hash, read));
   if (!isMore) return;
   const { branch } = session.state;
   const command = commandLine(session, 'pull');
   throw new DrayError('conflict', `The branch ${branch} has moved to ${tip.commit.slice(0, 10)}.`, {
     data: { branch, commit: tip.commit, reason: 'mergePending' },
-    advice: `Pull first with "${command}", then push the merge.`,
+    advice: `Pull first with "${command}", then push the ${pending.kind}.`,
     command,
   });
 }

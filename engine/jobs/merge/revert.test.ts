@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { log } from '../history/log.ts';
+import { cloneWorkspace } from '../pull/clone.ts';
+import { pull } from '../pull/pull.ts';
 import { switchBranch } from '../pull/switch.ts';
 import { push } from '../push/push.ts';
 import { initIn } from '../remotes/init.fixture.ts';
@@ -113,5 +115,37 @@ describe('a revert', () => {
     sandbox.write('work/c', '3');
     expect(await push(testContext(root), {})).toMatchObject({ result: 'nothingToPush' });
     expect(await status(testContext(root), {})).not.toHaveProperty('merging');
+  });
+
+  it('in a workspace that holds a part also records what it takes back outside', async () => {
+    const part = () => testContext(sandbox.path('part'));
+    const clone = (directory: string, only?: readonly string[]) =>
+      cloneWorkspace(testContext(sandbox.folder), {
+        ...{ url: sandbox.path('store'), directory },
+        ...(only && { only }),
+      });
+    await clone('part', ['a']);
+    expect(await revert(part(), { ref: hashes[1]! })).toMatchObject({ changes: { modified: 1, added: 0 } });
+    expect(await push(part(), {})).toMatchObject({ result: 'pushed' });
+    await pull(testContext(root), {});
+    expect(state()).toEqual({ a: '1', b: '1', c: '3', d: undefined });
+
+    // Nothing of this one lies in the part.
+    expect(await revert(part(), { ref: hashes[2]! })).toMatchObject({ changes: { modified: 0 } });
+    expect(await push(part(), {})).toMatchObject({ result: 'pushed' });
+    await pull(testContext(root), {});
+    expect(state()).toMatchObject({ c: '1' });
+
+    // Others pushed meanwhile, and changed a path outside that the revert takes back.
+    expect(await revert(part(), { ref: '@' })).toMatchObject({ changes: { modified: 0 } });
+    await commit('fourth', { c: '4' });
+    await expect(push(part(), {})).rejects.toMatchObject({ data: { reason: 'mergePending' } });
+    await pull(part(), {});
+    await expect(push(part(), {})).rejects.toMatchObject({
+      code: 'conflict',
+      data: { paths: ['c'], reason: 'outsideScope', command: 'dray revert --abort' },
+    });
+    await revert(part(), { abort: true });
+    expect(await push(part(), {})).toMatchObject({ result: 'nothingToPush' });
   });
 });

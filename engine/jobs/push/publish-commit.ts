@@ -30,7 +30,7 @@ import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { withPending } from '../merge/pending-merge.ts';
-import { checkMergedWhole, mergedCommit, mergedOutside, refuseMergeOntoTip } from '../merge/record-merge.ts';
+import { changesOutside, checkMergedWhole, mergedCommit, refuseMergeOntoTip } from '../merge/record-merge.ts';
 import { isForgotten } from '../retention/forgotten.ts';
 import { arrivalOf } from '../session/arrivals.ts';
 import { changesFromBase } from '../session/base-changes.ts';
@@ -311,7 +311,7 @@ async function writeOwnCommit(
   // A commit that nobody can read would end the history of the branch.
   const merged = restoration ? undefined : await mergedCommit(context);
   if (merged) await checkMergedWhole(context, merged);
-  const outside = merged ? await mergedOutside(context, merged) : [];
+  const outside = restoration ? [] : await changesOutside(context, merged);
   const based = isCommitReplaced(context) ? base.commit!.parents : base.hash ? [base.hash] : [];
   const parents = merged ? [...based, merged] : based;
   const others = outside.length === 0 ? filling : withRelocated([outside], filling);

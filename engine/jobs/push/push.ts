@@ -5,11 +5,16 @@
 import { DrayError } from '../../api/error.ts';
 import type { QueryExplanation } from '../../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../api/jobs/jobs.ts';
-import type { CommitHash } from '../../model/entry.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { pendingMerge, savePending } from '../merge/pending-merge.ts';
-import { mergedCommit, refusePartOfMerge, refuseUnreadPart, settlePending } from '../merge/record-merge.ts';
+import {
+  changesOutside,
+  mergedCommit,
+  refusePartOfMerge,
+  refuseUnreadPart,
+  settlePending,
+} from '../merge/record-merge.ts';
 import { arrivalsOf } from '../session/arrivals.ts';
 import { acceptCommit, ensureBase } from '../session/base-commit.ts';
 import { warnIfUnsafe } from '../session/conditional-writes.ts';
@@ -108,10 +113,11 @@ async function pushTo(session: Session, remote: OpenedRemote, request: PushReque
   refusePartOfMerge(session, request);
   const prepared = await preparePush(session, remote, request);
   const merged = await mergedCommit(prepared, prepared.link.tip);
-  if (prepared.isUnchanged && !merged) return nothingToPush(prepared);
+  const isPending = merged !== undefined || (await changesOutside(prepared, undefined)).length > 0;
+  if (prepared.isUnchanged && !isPending) return nothingToPush(prepared);
   if (!request.allowEmptied) refuseEmptied(session);
   if (await isUnchangedElsewhere(prepared)) return nothingToPush(prepared);
-  if (await isOnBranch(prepared, merged)) return nothingToPush(prepared);
+  if (await isOnBranch(prepared, isPending)) return nothingToPush(prepared);
   refusePartAlone(prepared, prepared.link.tip);
 
   const forecast = request.dryRun === true ? createPushForecast(prepared.link) : undefined;
@@ -121,7 +127,7 @@ async function pushTo(session: Session, remote: OpenedRemote, request: PushReque
   refuseUnreadPart(session, failed);
   const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
   const relocated = prepared.base.isInDoubt ? await relocatedEntries(prepared) : [];
-  if (isNothing(changes) && relocated.length === 0 && !merged) {
+  if (isNothing(changes) && relocated.length === 0 && !isPending) {
     if (!forecast) await confirmUploads(prepared);
     return { ...nothingToPush({ ...prepared, failed }), ...sent };
   }
@@ -206,13 +212,13 @@ async function scanAndLink(
  * Whether the branch, moved by another push, already has this workspace's changes.
  * @throws `conflict`, before anything is sent
  */
-async function isOnBranch(prepared: PreparedPush, merged: CommitHash | undefined): Promise<boolean> {
+async function isOnBranch(prepared: PreparedPush, isPending: boolean): Promise<boolean> {
   const { base, link, request, session, store } = prepared;
   if (!link.tip || (link.tip.commit === base.hash && !base.isMixed)) return false;
   await refuseReplaced(session, prepared, seenBranch(link));
   const { hasOurs, isOurs, theirs } = await mergeOntoTip(prepared, link.tip);
-  // The branch has the content of the merge, and not yet its history.
-  if (merged) return false;
+  // The branch has the content of the merge, and not yet its history or what lies outside of this part.
+  if (isPending) return false;
   if (isOurs && request.dryRun !== true)
     acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });
   if (hasOurs) await settlePending(session, store);

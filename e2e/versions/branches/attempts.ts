@@ -3,7 +3,7 @@ import { DrayError } from '../../../engine/api/error.ts';
 import { type TestContext, testContext } from '../../../engine/jobs/session/job.fixture.ts';
 import { type RunFault, runWithFault } from './run-faults.ts';
 import { learnCommit } from './stored-history.ts';
-import type { Workspace, World } from './world.ts';
+import { forgetLostPush, isWorkspace, pendingOf, type Workspace, type World } from './world.ts';
 
 /** How a command ended. */
 export interface Outcome<T> {
@@ -22,6 +22,7 @@ export async function attempt<T>(
   { directory = w.root, fault }: { readonly fault: RunFault; readonly directory?: string },
   job: (context: TestContext) => Promise<T>,
 ): Promise<Outcome<T>> {
+  forgetLostPush(world, w);
   let outcome: Pick<Outcome<T>, 'value' | 'error' | 'context'> | undefined;
   let isMet = false;
   await runWithFault(w.root, fault, async (run) => {
@@ -31,6 +32,8 @@ export async function attempt<T>(
     isMet = run.isMet;
     if (run.isKilled) outcome = { ...outcome, value: undefined, error: new DrayError('aborted', 'Killed.') };
   });
+  // An earlier push had recorded it, and is known by now to have succeeded.
+  if (w.unconfirmed && w.merging && isWorkspace(w) && !pendingOf(w)) w.merging = undefined;
   return { ...outcome!, isMet, newCommits: await learnWritten(world) };
 }
 

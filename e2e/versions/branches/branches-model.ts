@@ -15,7 +15,7 @@ import { differing } from './history-model.ts';
 import { abortPending, mergeInto, revertCommit } from './merges.ts';
 import { requireRule } from './model-fault.ts';
 import { expectRefs, loseOrReturnRef, nameCommit, removeName, returnRef, switchToNew } from './names.ts';
-import { conflictsWith, pushBoth, pushOnce } from './pushes.ts';
+import { conflictsWith, isUncertain, pushBoth, pushOnce } from './pushes.ts';
 import { faultyStore, type RunFault } from './run-faults.ts';
 import { settleWorkspace } from './settle.ts';
 import {
@@ -92,6 +92,9 @@ async function takeStep(world: World, at: number): Promise<void> {
   const others = world.workspaces.filter((one) => one !== w && !one.isAbsent);
   // Who shares a branch meets more often.
   const near = others.filter((one) => one.branch === w.branch);
+  // A command may settle that now, and the branch may be another one later.
+  for (const one of world.workspaces)
+    for (const path of one.edits.keys()) if (isUncertain(world, one, path)) one.uncertain.add(path);
   const before = new Map(world.workspaces.map((one) => [one, new Map(one.edits)]));
   await act(world, w, draw.of(near.length > 0 && draw.chance(75) ? near : others));
   for (const one of world.workspaces) {
@@ -140,8 +143,8 @@ async function act(world: World, w: Workspace, other: Workspace | undefined): Pr
   if (world.features.has('merge'))
     weighted.push(
       [12, () => mergeSome(world, w)],
-      [5, () => revertSome(world, w)],
-      [w.merging ? 6 : 0, () => abortPending(world, w, fault(world, w, undefined))],
+      [7, () => revertSome(world, w)],
+      [w.merging ? 10 : 0, () => abortPending(world, w, fault(world, w, undefined))],
     );
   let left = draw.below(weighted.reduce((sum, [weight]) => sum + weight, 0));
   for (const [weight, job] of weighted) {
@@ -156,7 +159,8 @@ function branchesOf(world: World): readonly string[] {
 
 async function pushSome(world: World, w: Workspace): Promise<void> {
   if (w.edits.size === 0 && world.draw.chance(80)) editFiles(world, w);
-  await pushOnce(world, w, fault(world, w, undefined));
+  const isLate = world.draw.chance(10);
+  await pushOnce(world, w, isLate ? { kind: 'killedBehindRef' } : fault(world, w, undefined));
 }
 
 async function pushTogether(world: World, w: Workspace, other: Workspace): Promise<void> {

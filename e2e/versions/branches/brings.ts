@@ -11,6 +11,7 @@ import {
   checkBase,
   conflictsWith,
   describe,
+  isTakenBack,
   isUncertain,
   mayConflict,
   refusedForLost,
@@ -18,6 +19,7 @@ import {
 } from './pushes.ts';
 import type { RunFault } from './run-faults.ts';
 import {
+  addDoubt,
   arrivingOf,
   checkDisk,
   count,
@@ -60,7 +62,8 @@ export async function pullOnce(
   const outcome = await attempt(world, w, { fault }, (context) => pull(context, request));
   const words = `pull${conflicts === 'stop' ? '' : ` --${conflicts}`}${Object.keys(decisions).length > 0 ? ` ${JSON.stringify(decisions)}` : ''}`;
   note(world, `${w.name}: ${words}${describe(outcome, fault)}`);
-  if (target === undefined || isReplaced(world, w)) return refusedForLost(world, w, outcome, 'pull');
+  if (target === undefined || isReplaced(world, w) || isTakenBack(world, w, outcome))
+    return refusedForLost(world, w, outcome, 'pull');
   const decide = (path: string) => decisions[path] ?? conflicts;
   settleBring(world, w, outcome, { target, decide, branch: w.branch, words: 'pull' });
 }
@@ -92,7 +95,8 @@ export async function switchTo(world: World, w: Workspace, name: string, fault: 
   const target = tipOf(world, name)!;
   const outcome = await attempt(world, w, { fault }, (context) => switchBranch(context, { name }));
   note(world, `${w.name}: switch ${name}${describe(outcome, fault)}`);
-  if (isRefused) return refusedForLost(world, w, outcome, 'switch');
+  if (isRefused || (name === w.branch && isTakenBack(world, w, outcome)))
+    return refusedForLost(world, w, outcome, 'switch');
   settleBring(world, w, outcome, { target, decide: () => 'stop', branch: name, words: 'switch' });
 }
 
@@ -357,16 +361,12 @@ function takeArrived(
     settleOnBase(world, w);
     return;
   }
+  // The decision may be kept.
   if (w.arriving.size > 0) for (const path of kept) addDoubt(w, path, theirs.get(path));
   const isRecorded = w.arriving.size > 0 || !hasChanged;
   requireRule(isRecorded, `files of a ${words} came before it was recorded`, () => w.name);
   if (wasArriving && w.arriving.size === 0) settleOnBase(world, w);
   if (hasChanged) count(world, 'left half of a commit');
-}
-
-/** The decision may be kept: then the edit is based on the other side's content. */
-function addDoubt({ doubts }: Workspace, path: string, content: string | undefined): void {
-  doubts.set(path, new Set([...(doubts.get(path) ?? []), content]));
 }
 
 function isCopyOf(path: string, content: string, edits: Edits): boolean {

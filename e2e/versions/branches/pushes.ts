@@ -13,6 +13,7 @@ import {
   count,
   diskOf,
   type Edits,
+  forgetLostPush,
   isReplaced,
   isSettled,
   note,
@@ -30,9 +31,15 @@ export async function pushOnce(world: World, w: Workspace, fault: RunFault): Pro
   checkWrittenCommits(world, outcome.newCommits);
   note(world, `${w.name}: push${describe(outcome, fault)}`);
   const isHeld = w.merging?.isUnfinished && !w.unconfirmed;
-  if (world.lost.has(`heads/${w.branch}`) || isReplaced(world, w) || isHeld)
+  if (world.lost.has(`heads/${w.branch}`) || isReplaced(world, w) || isHeld || isTakenBack(world, w, outcome))
     return refusedForLost(world, w, outcome, 'push');
   await settlePush(world, w, outcome, [tip]);
+}
+
+/** What is arriving was the branch's, which is no longer based on it: an explicit choice is needed. */
+export function isTakenBack(world: World, w: Workspace, { error }: Outcome<unknown>): boolean {
+  const tip = tipOf(world, w.branch);
+  return error?.code === 'damaged' && [...w.arriving].some((hash) => !world.history.isIn(hash, tip));
 }
 
 /**
@@ -53,6 +60,7 @@ export async function pushBoth(world: World, one: Workspace, other: Workspace): 
   const before = [tipOf(world, one.branch), tipOf(world, other.branch)] as const;
   if (before.includes(undefined) || [one, other].some((w) => isReplaced(world, w) || w.merging?.isUnfinished))
     return await pushOnce(world, one, { kind: 'none' });
+  for (const w of [one, other]) forgetLostPush(world, w);
   const job = (w: Workspace) => outcomeOf(contextOf(w), (context) => push(context, { allowEmptied: true }));
   const ended = await Promise.all([job(one), job(other)]);
   const newCommits = await learnWritten(world);
@@ -60,8 +68,13 @@ export async function pushBoth(world: World, one: Workspace, other: Workspace): 
   const [mine, its] = ended.map((outcome) => ({ ...outcome, isMet: false, newCommits }));
   note(world, `${one.name} and ${other.name}: push at once${describe(mine!)}, ${describe(its!)}`);
   count(world, 'pushed at once');
-  await settlePush(world, one, mine!, [before[0], its!.value?.commit ?? undefined]);
-  await settlePush(world, other, its!, [before[1], mine!.value?.commit ?? undefined]);
+  for (const [w, own, rival, tip] of [
+    [one, mine!, its!, before[0]],
+    [other, its!, mine!, before[1]],
+  ] as const) {
+    if (isTakenBack(world, w, own)) refusedForLost(world, w, { ...own, newCommits: [] }, 'push');
+    else await settlePush(world, w, own, [tip, rival.value?.commit ?? undefined]);
+  }
 }
 
 export function describe({ error, value }: Outcome<unknown>, fault?: RunFault): string {
@@ -72,6 +85,7 @@ export function describe({ error, value }: Outcome<unknown>, fault?: RunFault): 
 
 function describeFault(fault: RunFault): string {
   if ('at' in fault) return `${fault.kind} at step ${fault.at}`;
+  if (fault.kind === 'killedBehindRef') return 'killed behind its ref';
   if (fault.kind === 'hidden') return `${fault.keys.size} objects missing`;
   return fault.kind === 'readOnly' ? `${fault.folder.split('/').at(-1)} is read-only` : '';
 }
@@ -212,6 +226,11 @@ async function settlePush(
     'a push that failed has a new base',
     () => w.name,
   );
+  // It may have found that all of what arrived is here, before it failed.
+  if (!w.unconfirmed && stateOf(w).bases.origin !== w.base && arrivingOf(w).length === 0) {
+    w.arriving = new Set();
+    settleOnBase(world, w);
+  }
   if (isMet) return;
   const isExpected = tips.some(
     (one) => conflictsWith(world, w, one).length > 0 || mayConflict(world, w, one),

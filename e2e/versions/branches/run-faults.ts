@@ -25,7 +25,9 @@ export type RunFault =
   /** The n-th step happens, if it is a request; the store cannot be reached from then on. */
   | { readonly kind: 'answerLost'; readonly at: number }
   | { readonly kind: 'stopped'; readonly at: number }
-  | { readonly kind: 'killed'; readonly at: number };
+  | { readonly kind: 'killed'; readonly at: number }
+  /** Killed when the store has moved a ref, and before the answer is there. */
+  | { readonly kind: 'killedBehindRef' };
 
 export interface FaultyRun {
   /** Whether the fault has had an effect. */
@@ -83,14 +85,16 @@ function step(): void {
     active.isMet = true;
     active.controller.abort();
   }
-  if (fault.kind === 'killed') {
-    active.isMet = true;
-    active.isKilled = true;
-    const { root } = active;
-    active.copy = fs.existsSync(root) ? `${root}.killed` : null;
-    if (active.copy !== null) copyTree(root, active.copy);
-    active.controller.abort();
-  }
+  if (fault.kind === 'killed') kill(active);
+}
+
+function kill(run: ActiveRun): void {
+  run.isMet = true;
+  run.isKilled = true;
+  const { root } = run;
+  run.copy = fs.existsSync(root) ? `${root}.killed` : null;
+  if (run.copy !== null) copyTree(root, run.copy);
+  run.controller.abort();
 }
 
 /** A store as the run sees it. @param onWritten Called for each object that was stored. */
@@ -110,6 +114,10 @@ export function faultyStore(inner: ObjectStore, onWritten: (key: RemoteKey) => v
     }
     const answer = await send();
     if (name === 'put' && key !== undefined) onWritten(key);
+    if (fault.kind === 'killedBehindRef' && name === 'put' && key?.startsWith('refs/')) {
+      kill(active!);
+      throw unreachable();
+    }
     if (fault.kind === 'answerLost' && isReached) {
       active!.isMet = true;
       throw unreachable();

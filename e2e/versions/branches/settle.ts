@@ -10,6 +10,7 @@ export async function settleWorkspace(world: World, w: Workspace): Promise<void>
   if (isReplaced(world, w) && w.merging) await abortPending(world, w, NO_FAULT);
   if (isReplaced(world, w)) await lookAt(world, w, tipOf(world, w.branch)!, NO_FAULT, 'theirs');
   if (!isSettled(w)) await pullOnce(world, w, NO_FAULT, { conflicts: 'theirs' });
+  if (w.arriving.size > 0) await lookAt(world, w, tipOf(world, w.branch)!, NO_FAULT, 'theirs');
   requireRule(isSettled(w), 'a workspace cannot be settled', () => w.name);
 }
 

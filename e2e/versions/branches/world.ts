@@ -190,8 +190,14 @@ export function isWorkspace({ root }: Workspace): boolean {
   return existsSync(join(root, '.dray/config.json'));
 }
 
+/** The edit may be based on this content, too. */
+export function addDoubt({ doubts }: Workspace, path: string, content: string | undefined): void {
+  doubts.set(path, new Set([...(doubts.get(path) ?? []), content]));
+}
+
 export function setEdit(w: Workspace, path: string, content: string | undefined): void {
-  w.uncertain.delete(path);
+  // It may have counted as the arriving commit's: then the new edit is based on that.
+  if (w.uncertain.delete(path)) addDoubt(w, path, w.edits.get(path));
   const doubts = w.doubts.get(path);
   if (doubts) {
     w.edits.set(path, content);
@@ -200,6 +206,25 @@ export function setEdit(w: Workspace, path: string, content: string | undefined)
   }
   if (w.held.get(path) === content) w.edits.delete(path);
   else w.edits.set(path, content);
+}
+
+/**
+ * A push that did not know its end, and whose branch was moved away from its commit since then: the workspace
+ * finds no trace of it, and its edits are edits.
+ */
+export function forgetLostPush(world: World, w: Workspace): void {
+  const { unconfirmed } = w;
+  const tip = tipOf(world, w.branch);
+  if (!unconfirmed || tip === undefined) return;
+  if (unconfirmed.commits.some((hash) => world.history.isIn(hash, tip))) return;
+  w.unconfirmed = undefined;
+  for (const [path, to] of unconfirmed.edits) {
+    if (!w.edits.has(path)) w.edits.set(path, to);
+    const old = unconfirmed.held.get(path);
+    if (old === undefined) w.held.delete(path);
+    else w.held.set(path, old);
+    if (w.edits.get(path) === old) w.edits.delete(path);
+  }
 }
 
 export function tipOf(world: World, branch: string): string | undefined {

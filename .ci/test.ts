@@ -24,6 +24,9 @@ const LONG = '--long';
 const given = process.argv.slice(2);
 const isLong = given.includes(LONG);
 const BUILD = 'build';
+const SERVERS = ['versitygw', 'toxiproxy', 'temporal'];
+/** And these for `npm run test:long`. */
+const SERVERS_LONG = ['restic', 'minio'];
 
 interface Step {
   readonly name: string;
@@ -124,7 +127,7 @@ function readVersion(browser: string): string {
 // Missing servers take minutes to build, so that begins while the checks run. The tests that need one wait
 // for it, and say why if there is none. Most tests wait for the first.
 if (given.every((parameter) => parameter === LONG))
-  spawn('node', ['e2e/servers/tools.ts', 'versitygw', 'toxiproxy', 'temporal'], {
+  spawn('node', ['e2e/servers/tools.ts', ...SERVERS, ...(isLong ? SERVERS_LONG : [])], {
     cwd: ROOT,
     stdio: 'ignore',
   })

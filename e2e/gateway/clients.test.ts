@@ -46,9 +46,6 @@ const TESTED = runBudget<readonly string[]>({ short: [], long: PYTHON });
 
 const clients = TESTED.length > 0 ? await findPythonClients() : { missing: 'npm run test:long has them' };
 const peers = await Promise.all(BINARIES.map((name) => findPeer(name)));
-for (const peer of peers) if ('missing' in peer) console.log(`Without ${peer.name}: ${peer.missing}`);
-if ('missing' in clients && TESTED.length > 0)
-  console.log(`Without boto3, s3fs, pandas, pyarrow and DuckDB: ${clients.missing}`);
 
 let sandbox: Sandbox;
 let gateway: GatewayProcess;
@@ -117,8 +114,8 @@ describe.each([1, 2])('of the branch as version %i', (version) => {
     });
   });
 
-  it.each(TESTED)('%s reads a column', async (name) => {
-    if ('missing' in clients) return expect.soft(console.log(`Not tested: ${name}.`)).toBeUndefined();
+  it.for(TESTED)('%s reads a column', async (name, { skip }) => {
+    if ('missing' in clients) return skip(`Without ${name}: ${clients.missing}`);
     for (const [ref, expected] of [
       ['v1', 1],
       ['main', version],
@@ -131,9 +128,9 @@ describe.each([1, 2])('of the branch as version %i', (version) => {
     }
   });
 
-  it.each(BINARIES)('%s copies it', async (name) => {
-    const peer = peers.find((found) => found.name === name);
-    if (!peer || 'missing' in peer) return expect.soft(console.log(`Not tested: ${name}.`)).toBeUndefined();
+  it.for(BINARIES)('%s copies it', async (name, { skip }) => {
+    const peer = peers.find((found) => found.name === name)!;
+    if ('missing' in peer) return skip(`Without ${name}: ${peer.missing}`);
     for (const [ref, expected] of [
       ['v1', 1],
       ['main', version],
@@ -158,13 +155,10 @@ async function withoutMounts(): Promise<string | undefined> {
   }
 }
 
-const missingMounts = await withoutMounts();
-if (TESTED.length > 0 && missingMounts !== undefined) console.log(`Without rclone mount: ${missingMounts}`);
-
-longIt('rclone mounts a version and a branch, which programs read as folders', async () => {
+longIt('rclone mounts a version and a branch, which programs read as folders', async ({ skip }) => {
+  const missing = await withoutMounts();
   const peer = peers.find(({ name }) => name === 'rclone')!;
-  if ('missing' in peer || missingMounts !== undefined)
-    return expect.soft(console.log('Not tested: rclone mount.')).toBeUndefined();
+  if ('missing' in peer || missing !== undefined) return skip(`Without rclone mount: ${missing}`);
   // rclone starts `fusermount3`. Where only `fusermount` is installed, it takes the same arguments.
   const programs = sandbox.path('programs');
   mkdirSync(programs);
@@ -203,8 +197,8 @@ describe('the snippets of the window', () => {
   const file = 'v1/table/part-0.parquet';
   const content = () => readFileSync(sandbox.path('v1/table/part-0.parquet'));
 
-  longIt('read with boto3', async () => {
-    if ('missing' in clients) return expect.soft(console.log('Not tested: boto3.')).toBeUndefined();
+  longIt('read with boto3', async ({ skip }) => {
+    if ('missing' in clients) return skip(`Without boto3: ${clients.missing}`);
     const cwd = sandbox.path('boto3');
     mkdirSync(cwd);
     const python = (key: string) =>
@@ -215,8 +209,8 @@ describe('the snippets of the window', () => {
     expect(readFileSync(join(cwd, 'part-0.parquet'))).toEqual(content());
   });
 
-  longIt('read with DuckDB', async () => {
-    if ('missing' in clients) return expect.soft(console.log('Not tested: DuckDB.')).toBeUndefined();
+  longIt('read with DuckDB', async ({ skip }) => {
+    if ('missing' in clients) return skip(`Without DuckDB: ${clients.missing}`);
     for (const key of ['v1/', file]) {
       const { stdout } = await run(clients.python, [SCRIPT, 'sql', snippet('duckdb', key)], {
         env: environment,
@@ -225,9 +219,9 @@ describe('the snippets of the window', () => {
     }
   });
 
-  it('read with rclone', async () => {
+  it('read with rclone', async ({ skip }) => {
     const peer = peers.find(({ name }) => name === 'rclone')!;
-    if ('missing' in peer) return expect.soft(console.log('Not tested: rclone.')).toBeUndefined();
+    if ('missing' in peer) return skip(`Without rclone: ${peer.missing}`);
     const cwd = sandbox.path('rclone');
     mkdirSync(cwd);
     const env = { PATH: `${dirname(peer.path)}:${process.env.PATH}`, RCLONE_CONFIG: '/dev/null' };

@@ -1,7 +1,11 @@
-import { it } from 'vitest';
+import { it, type TestContext } from 'vitest';
 import { runBudget } from './run-budget.fixture.ts';
 
-type DefineTest = (name: string, test: () => void | Promise<void>, timeoutMs?: number) => void;
+type DefineTest = (
+  name: string,
+  test: (context: TestContext) => void | Promise<void>,
+  timeoutMs?: number,
+) => void;
 
 /**
  * A test that only `npm run test:long` runs, because a shorter test of the same file covers the usual case:

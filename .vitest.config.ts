@@ -56,11 +56,35 @@ const SLOW = [
   'e2e/peers/peers-broken',
 ];
 
+/** The same for `npm run test:long`: some minutes each. */
+const SLOW_LONG = [
+  'e2e/import/dvc',
+  'e2e/collection/model',
+  'e2e/collection/chaos',
+  'e2e/collection/damage',
+  'e2e/partial/partial-model',
+  'e2e/partial/partial-kills',
+  'engine/jobs/import/dvc/import-rounds',
+  'e2e/window/browse-million',
+  'e2e/versions/branches-model',
+  'e2e/interrupted/unfinished-pull-kills',
+  'e2e/gateway/gateway-limits',
+  'engine/host/preview/parquet/preview-parquet',
+  'e2e/gateway/clients',
+  'e2e/versions/request-counts',
+  'engine/jobs/collect/collect-huge',
+  'e2e/interrupted/power-cut',
+  'e2e/fleet/fleet-stops.long',
+  'e2e/fleet/fleet-failures.long',
+  'app/guide/guide',
+];
+
 class SlowFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const slow = isLongRun ? SLOW_LONG : SLOW;
     const rank = ({ moduleId }: TestSpecification) => {
-      const found = SLOW.indexOf(moduleId.slice(ROOT.length, -'.test.ts'.length));
-      return found < 0 ? SLOW.length : found;
+      const found = slow.indexOf(moduleId.slice(ROOT.length, -'.test.ts'.length));
+      return found < 0 ? slow.length : found;
     };
     const sorted = await super.sort(specifications);
     // One project after the other, or their files would not share processes.

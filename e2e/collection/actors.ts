@@ -13,6 +13,7 @@ import type { BlobHash, CommitHash, Entry, FileEntry, PackHash } from '../../eng
 import type { ObjectStore, RemoteKey } from '../../engine/remotes/object-store.ts';
 import { withRetry } from '../../engine/remotes/wrappers/with-retry.ts';
 import { checkWhole } from '../../engine/repository/collection/check-whole.ts';
+import { readCollectionState } from '../../engine/repository/collection/collection-state.ts';
 import {
   type CollectionView,
   createCollectionView,
@@ -30,11 +31,11 @@ import { writeSegment } from '../../engine/repository/manifest/stored-segment.ts
 import { PackBuilder } from '../../engine/repository/packs/pack.ts';
 import { withRelocations } from '../../engine/repository/packs/relocated-reads.ts';
 import { readRef, removeRef } from '../../engine/repository/refs.ts';
-import { readRetention, writeRetention } from '../../engine/repository/retention.ts';
+import { checkLength, readRetention, writeRetention } from '../../engine/repository/retention.ts';
 import { createAdaptiveLimit } from '../../engine/transfer/limit/adaptive-limit.ts';
 import type { Actor } from './scheduler.ts';
 
-const REPOSITORY = '6d8b7a52-5a0c-4f0f-9c55-0d6f5c1e2a77';
+export const REPOSITORY = '6d8b7a52-5a0c-4f0f-9c55-0d6f5c1e2a77';
 
 /** Time passes by what is asked of it, so that no two commits are equal and nothing waits. */
 export function createModelClock(): Clock {
@@ -245,7 +246,9 @@ export function forgetter(clock: Clock, commit: CommitHash): Actor {
   return async (raw) => {
     const store = retrying(raw, clock);
     for (;;) {
+      const counted = (await readCollectionState(store))?.state.forgotten ?? 0;
       const before = await readRetention(store);
+      checkLength(store, before, counted);
       const forgotten = before?.forgotten ?? [];
       if (forgotten.includes(commit)) return;
       const after = { repository: REPOSITORY, forgotten: [...forgotten, commit] };

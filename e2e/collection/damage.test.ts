@@ -22,8 +22,9 @@ it(
   `in ${STEPS} steps, no live content is lost because another object is damaged`,
   async () => {
     const counts = await runDamageModel(Number(DRAY_MODEL_SEED), STEPS);
-    for (const kind of ['objects', 'packs', 'commits', 'manifests', 'relocations'])
+    for (const kind of ['objects', 'packs', 'commits', 'manifests', 'relocations', 'dray.json'])
       expect([...counts.keys()].filter((what) => what.endsWith(kind))).not.toEqual([]);
+    expect([...counts.keys()]).toContain('lose refs');
   },
   LONG_MS,
 );

@@ -4,6 +4,8 @@
  */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { ObjectStore, RemoteKey } from '../../engine/remotes/object-store.ts';
+import { readLastRecord } from '../../engine/repository/collection/ref-record.ts';
+import { RETENTION_KEY, refKey } from '../../engine/repository/keys.ts';
 import type { Draw } from '../seeded-draw.ts';
 
 export interface Damage {
@@ -34,10 +36,7 @@ export async function damageOne(store: ObjectStore, draw: Draw): Promise<Damage 
   const key = draw.of(keys.filter((each) => kindOf(each) === kind));
   const others = keys.filter((each) => each !== key && kindOf(each) === kind);
   const own = (await bytesAt(store, key))!;
-  // A lost ref is known by what the last round has seen, and a ref does not say its name: refs are flipped
-  // and cut here.
-  const ways = kind === 'refs' ? ['flip', 'cut'] : ['lose', 'lose', 'flip', 'flip', 'cut', 'swap'];
-  const way = draw.of(ways);
+  const way = draw.of(await waysOf(store, key));
   if (way === 'swap') {
     if (others.length === 0) return undefined;
     const other = draw.of(others);
@@ -50,6 +49,17 @@ export async function damageOne(store: ObjectStore, draw: Draw): Promise<Damage 
   const changed = way === 'lose' ? undefined : way === 'cut' ? cut(own, draw) : flip(key, own, draw);
   const shown = changed && kind === 'refs' ? ` ${Buffer.from(changed).toString('utf8')}` : '';
   return apply(store, `${way} ${key}${shown}`, [[key, own, changed]]);
+}
+
+/**
+ * A ref does not say its name, so two of them are not exchanged. That one is lost is known from what the last
+ * round has seen: before that, only a workspace could tell.
+ */
+async function waysOf(store: ObjectStore, key: RemoteKey): Promise<readonly string[]> {
+  if (kindOf(key) !== 'refs') return ['lose', 'lose', 'flip', 'flip', 'cut', 'swap'];
+  const { refs } = await readLastRecord(store);
+  const isKnown = refs.some(({ name }) => refKey(name) === key);
+  return isKnown ? ['lose', 'lose', 'flip', 'cut'] : ['flip', 'cut'];
 }
 
 function kindOf(key: RemoteKey): string {
@@ -91,12 +101,15 @@ export async function putBack(store: ObjectStore, { after, before }: Damage): Pr
     const now = await bytesAt(store, key);
     const wanted = after.get(key);
     const isSame = now && wanted ? Buffer.from(now).equals(wanted) : now === wanted;
-    if (isSame) await store.put(key, bytes);
+    // Somebody who found no ref has tried to make one: it counts as absent.
+    const isStillLost = !wanted && now && fieldsOf(now)?.state === 'pending' && !fieldsOf(now)?.again;
+    if (isSame || isStillLost) await store.put(key, bytes);
     else if (now && wanted && kindOf(key) === 'refs') await putBackCommit(store, key, { now, wanted, bytes });
+    else if (now && wanted && key === RETENTION_KEY) await putBackList(store, { now, wanted, bytes });
   }
 }
 
-interface RefBytes {
+interface ChangedBytes {
   readonly now: Uint8Array;
   readonly wanted: Uint8Array;
   readonly bytes: Uint8Array;
@@ -106,16 +119,39 @@ interface RefBytes {
 async function putBackCommit(
   store: ObjectStore,
   key: RemoteKey,
-  { bytes, now, wanted }: RefBytes,
+  { bytes, now, wanted }: ChangedBytes,
 ): Promise<void> {
   const [current, altered, original] = [now, wanted, bytes].map(fieldsOf);
   if (!current || !original || current.commit !== altered?.commit) return;
   await store.put(key, Buffer.from(`${JSON.stringify({ ...current, commit: original.commit })}\n`));
 }
 
-function fieldsOf(bytes: Uint8Array): { readonly commit?: unknown } | undefined {
+/** Somebody has added to a list of which a commit was altered. */
+async function putBackList(store: ObjectStore, { bytes, now, wanted }: ChangedBytes): Promise<void> {
+  const [current, altered, original] = [now, wanted, bytes].map((each) => fieldsOf(unpacked(each)));
+  if (!current?.forgotten || !altered?.forgotten || !original?.forgotten) return;
+  const forgotten = [...original.forgotten, ...current.forgotten.slice(altered.forgotten.length)];
+  await store.put(RETENTION_KEY, zstdCompressSync(Buffer.from(JSON.stringify({ ...current, forgotten }))));
+}
+
+function unpacked(bytes: Uint8Array): Uint8Array {
   try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8')) as { readonly commit?: unknown };
+    return zstdDecompressSync(bytes);
+  } catch {
+    return bytes;
+  }
+}
+
+interface Fields {
+  readonly again?: unknown;
+  readonly commit?: unknown;
+  readonly state?: unknown;
+  readonly forgotten?: readonly unknown[];
+}
+
+function fieldsOf(bytes: Uint8Array): Fields | undefined {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8')) as Fields;
   } catch {
     return undefined;
   }

@@ -1,7 +1,11 @@
 /**
  * `retention.json`: which commits the repository has forgotten, and the policy that is kept with it.
  *
- *     {"format":1,"repository":"<uuid>","policy":{"keepLast":5,"keepTags":["v*"]},"forgotten":["<hex>",...]}
+ *     {"format":1,"repository":"<uuid>","policy":{"keepLast":5,"keepTags":["v*"]},"forgotten":["<hex>",...],
+ *      "sha256":"<hex>"}
+ *
+ * `sha256` is the digest of the rest: an altered list may still be one, of other commits. Older versions
+ * write none.
  *
  * One zstd frame, overwritten by compare-and-swap only. `policy` may be absent. The list only grows, at its
  * end: a collection notes how much of it it has seen.
@@ -9,6 +13,7 @@
  * A commit of the list keeps its record, because it is part of the history. What only it names may be gone.
  * A commit that a branch or a tag names is never forgotten, whatever the list says: `isForgotten`.
  */
+import { hash as hashOf } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
@@ -17,7 +22,14 @@ import { formatPlural } from '../api/text/numbers.ts';
 import { isDamage } from '../base/read-checked.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
-import { checkSchema, decodeUnnamed, encodeDocument, FORMAT, STORED_DOCUMENT_MAX_BYTES } from './document.ts';
+import {
+  checkSchema,
+  damaged,
+  decodeUnnamed,
+  encodeDocument,
+  FORMAT,
+  STORED_DOCUMENT_MAX_BYTES,
+} from './document.ts';
 import { isHash, RETENTION_KEY } from './keys.ts';
 
 export interface Retention {
@@ -60,12 +72,20 @@ export async function readRetention(
   const read = await store.read(RETENTION_KEY, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES });
   if (!read) return undefined;
   try {
-    const document = checkSchema(RETENTION_KEY, retentionSchema, decodeUnnamed(RETENTION_KEY, read.bytes));
+    const raw = decodeUnnamed(RETENTION_KEY, read.bytes);
+    const document = checkSchema(RETENTION_KEY, retentionSchema, raw);
+    if (raw.sha256 !== undefined && raw.sha256 !== digestOf(raw))
+      throw damaged(RETENTION_KEY, 'its content is not that of its digest');
     return { ...document, etag: read.etag } as StoredRetention;
   } catch (error) {
     if (!isDamage(error)) throw error;
     throw unusableRetention(error.message, error);
   }
+}
+
+/** As `JSON.stringify` writes them: fields of the policy that this version does not know count too. */
+function digestOf({ forgotten, policy, repository }: Readonly<Record<string, unknown>>): string {
+  return hashOf('sha256', JSON.stringify({ repository, policy, forgotten }));
 }
 
 /**
@@ -107,7 +127,8 @@ export async function writeRetention(
 ): Promise<boolean> {
   const head = JSON.stringify({ format: FORMAT, repository, ...(policy ? { policy } : {}) });
   const list = forgotten.map((hash) => `"${hash}"`).join(',\n');
-  const { bytes } = encodeDocument(`${head.slice(0, -1)},"forgotten":[${list}]}\n`);
+  const sha256 = digestOf({ repository, policy, forgotten });
+  const { bytes } = encodeDocument(`${head.slice(0, -1)},"forgotten":[${list}],\n"sha256":"${sha256}"}\n`);
   const outcome = await store.put(RETENTION_KEY, bytes, {
     ...options,
     condition: expected ? { etag: expected.etag } : { absent: true },

@@ -132,6 +132,7 @@ export async function publishChanges(context: PublishContext, record: CommitReco
     repository: link.uuid,
     tip: link.tip,
     view,
+    isFirst: link.isEmpty,
     clock: session.clock,
     signal: session.context.signal,
     prepare: async (tip) => {

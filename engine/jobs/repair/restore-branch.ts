@@ -61,6 +61,7 @@ export async function restoreBranch(
     unreadable,
     view,
     isChosen: true,
+    isRestored: true,
     clock: session.clock,
     ...call,
     prepare: async (tip) => {

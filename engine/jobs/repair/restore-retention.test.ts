@@ -66,7 +66,11 @@ describe('repair of the list of forgotten commits', () => {
     ['is damaged', () => writeFileSync(listPath(), 'no list'), false],
     [
       'is shorter',
-      () => writeFileSync(listPath(), zstdCompressSync(JSON.stringify({ ...list(), forgotten: [] }))),
+      () =>
+        writeFileSync(
+          listPath(),
+          zstdCompressSync(JSON.stringify({ ...list(), forgotten: [], sha256: undefined })),
+        ),
       true,
     ],
   ])('makes it again where it %s', async (_, harm, isPolicyKept) => {
@@ -83,6 +87,7 @@ describe('repair of the list of forgotten commits', () => {
       ...before,
       forgotten: hashesOf('one', 'two'),
       policy: isPolicyKept ? POLICY : undefined,
+      sha256: expect.any(String),
     });
     expect(await forgottenInLog()).toEqual(['two', 'one']);
     expect(await verify(testContext(root), { readDataPercent: 100 })).toMatchObject({

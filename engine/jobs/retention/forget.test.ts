@@ -61,6 +61,7 @@ describe('forgetting commits', () => {
       format: 1,
       repository: expect.any(String),
       forgotten: hashesOf('one', 'two'),
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
   });
 
@@ -189,6 +190,7 @@ describe('the list', () => {
           ...list,
           forgotten: [...list.forgotten, other],
           policy: { keepLast: 7 },
+          sha256: undefined,
         });
         writeFileSync(path, zstdCompressSync(Buffer.from(text)));
       },

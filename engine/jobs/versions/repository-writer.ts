@@ -180,6 +180,7 @@ function createWriter(parts: WriterParts, release: () => void): RepositoryWriter
         repository: link.uuid,
         tip: await readRef(store, name, { signal }),
         view: link.view,
+        isFirst: refs.length === 0,
         seen: refs.find((ref) => ref.name === name)?.commit,
         clock: systemClock,
         signal,

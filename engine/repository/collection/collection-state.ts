@@ -4,15 +4,19 @@
  *     {"format":1,"required":["collection"],"repository":"<uuid>","round":k,"run":"<uuid>",
  *      "phase":"marked"|"sealed"|"done","started":"<time>","grace":seconds,"forgotten":n,
  *      "candidates":["<list>",...],"rescued":["<list>",...],"avoid":["<list>",...],"refs":"<list>",
- *      "removed":{"objects":n,"bytes":n}}
+ *      "removed":{"objects":n,"bytes":n},"sha256":"<hex>"}
+ *
+ * `sha256` is the digest of the rest: a state that was altered may still be one, and whoever believed it would
+ * remove lists that the true one names. Older versions write none.
  *
  * A repository without it has had no collection: round 0. FORMAT.md says what each phase means.
  */
+import { hash as hashOf } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
-import { checkSchema, FEATURE_COLLECTION, FORMAT, parseDocument } from '../document.ts';
+import { checkSchema, damaged, FEATURE_COLLECTION, FORMAT, parseDocument } from '../document.ts';
 import { COLLECTION_KEY, isHash } from '../keys.ts';
 
 const STATE_MAX_BYTES = 16 * 1024 * 1024;
@@ -66,10 +70,18 @@ export async function readCollectionState(
 ): Promise<StoredState | undefined> {
   const read = await store.read(COLLECTION_KEY, { ...options, maxBytes: STATE_MAX_BYTES });
   if (!read) return undefined;
-  const state = checkSchema(COLLECTION_KEY, stateSchema, parseDocument(COLLECTION_KEY, read.bytes));
+  const raw = parseDocument(COLLECTION_KEY, read.bytes);
+  const state = checkSchema(COLLECTION_KEY, stateSchema, raw);
+  if (raw.sha256 !== undefined && raw.sha256 !== digestOf(raw))
+    throw damaged(COLLECTION_KEY, 'its content is not that of its digest');
   if (repository !== undefined && state.repository !== repository)
     throw otherRepository(state.repository, repository);
   return { state, etag: read.etag };
+}
+
+/** In the order of the stored text: fields that this version does not know count too. */
+function digestOf({ sha256: _, ...rest }: Readonly<Record<string, unknown>>): string {
+  return hashOf('sha256', JSON.stringify(rest));
 }
 
 function otherRepository(found: string, repository: string): DrayError {
@@ -102,7 +114,8 @@ export async function writeCollectionState(
   options: CallOptions = {},
 ): Promise<StoredState | undefined> {
   const document = { format: FORMAT, required: [FEATURE_COLLECTION], ...state };
-  const bytes = Buffer.from(`${JSON.stringify(document)}\n`, 'utf8');
+  const text = JSON.stringify({ ...document, sha256: digestOf(document) });
+  const bytes = Buffer.from(`${text}\n`, 'utf8');
   const outcome = await store.put(COLLECTION_KEY, bytes, {
     ...options,
     condition: expected ? { etag: expected.etag } : { absent: true },

@@ -4,7 +4,7 @@ import type { CommitHash } from '../../model/entry.ts';
 import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { hashOfText } from '../entries.fixture.ts';
-import { objectKey } from '../keys.ts';
+import { COLLECTION_KEY, objectKey } from '../keys.ts';
 import { listAnyRefs, listRefs, readAnyRef, readRef, removeRef, writeAnyRef } from '../refs.ts';
 import { avoidValueOf, encodeAvoidList } from './avoid-list.ts';
 import { type CollectionState, readCollectionState, writeCollectionState } from './collection-state.ts';
@@ -173,4 +173,28 @@ describe('a ref that exists', () => {
     await removeRef(store, (await readRef(store, NAME))!);
     expect(await readAnyRef(store, NAME)).toBeUndefined();
   });
+});
+
+it('makes no new ref while the state of a round is lost: its absence does not mean that there was none', async () => {
+  const store = createMemoryStore();
+  await publishTo(store, async () => first);
+  await beginRound(store, 1);
+  const { bytes } = (await store.read(COLLECTION_KEY, { maxBytes: 10_000 }))!;
+  await store.delete([COLLECTION_KEY]);
+  const tag = () =>
+    publish({
+      store,
+      name: 'tags/v1',
+      repository: REPOSITORY,
+      tip: undefined,
+      view: createCollectionView(store),
+      isChosen: true,
+      clock: { ...systemClock, sleep: async () => {} },
+      prepare: async () => second,
+    });
+  await expect(tag()).rejects.toMatchObject({ code: 'damaged', data: { key: COLLECTION_KEY } });
+  expect(await readRef(store, 'tags/v1')).toBeUndefined();
+  await store.put(COLLECTION_KEY, bytes);
+  await tag();
+  expect(await readRef(store, 'tags/v1')).toMatchObject({ commit: second, epoch: 1 });
 });

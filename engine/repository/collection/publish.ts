@@ -14,7 +14,8 @@ import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
-import { moveRef, readRef, type StoredRef, writeAnyRef } from '../refs.ts';
+import { REFS_PREFIX } from '../keys.ts';
+import { moveRef, readAnyRef, readRef, type StoredRef, writeAnyRef } from '../refs.ts';
 import { lostState } from './collection-state.ts';
 import type { CollectionView } from './collection-view.ts';
 import { isPresentOrRemoved, refuseGone } from './gone-ref.ts';
@@ -46,8 +47,12 @@ export interface PublishOptions extends CallOptions {
   prepare(tip: StoredRef | undefined): Promise<CommitHash>;
   /** Somebody chose to make this ref at this commit. Else one that a round has seen is not made again. */
   readonly isChosen?: boolean;
+  /** A lost ref is made again: the state may be lost too, and comes after the refs. */
+  readonly isRestored?: boolean;
   /** A commit at which the ref was seen before. It must not have gone since, unless somebody removed it. */
   readonly seen?: CommitHash | undefined;
+  /** There was no ref when the repository was opened, so there was no round. Saves a request or two. */
+  readonly isFirst?: boolean;
   /** Called right before each try to move the ref, and after each that failed. */
   readonly beforeMove?: () => void;
   readonly afterFailure?: () => void;
@@ -109,6 +114,20 @@ async function refuseRecorded(
   if (recorded) await refuseGone(store, name, recorded.commit, call);
 }
 
+/**
+ * No state means no round, unless the state is lost: then nobody knows which keys to avoid. A round that was
+ * sealed has raised the epoch of every ref. One LIST, and one request for one other ref.
+ * @throws `damaged`
+ */
+async function refuseLostState({ isRestored, name, signal, store }: PublishOptions): Promise<void> {
+  if (isRestored) return;
+  const call = signal ? { signal } : {};
+  const { objects } = await store.list({ prefix: REFS_PREFIX, limit: 2 }, call);
+  const other = objects.map(({ key }) => key.slice(REFS_PREFIX.length)).find((each) => each !== name);
+  const ref = other === undefined ? undefined : await readAnyRef(store, other, call);
+  if (ref && ref.epoch > 0) throw lostState(store, ref.name);
+}
+
 async function moveExisting(
   { name, repository, signal, store }: PublishOptions,
   { collects, epoch, etag }: StoredRef,
@@ -139,5 +158,6 @@ async function makeNew(options: PublishOptions, commit: CommitHash): Promise<boo
   }
   if (!written || !current) return false;
   if (await view.refresh()) return false;
+  if (view.round === 0 && !options.isFirst) await refuseLostState(options);
   return (await writeAnyRef(store, name, live, { etag: current.etag }, call)).written;
 }

@@ -7,6 +7,7 @@ import type { OpenedRemote } from '../jobs/session/opened-remote.ts';
 import type { CommitHash } from '../model/entry.ts';
 import { readCommit } from '../repository/commit.ts';
 import { type CommitLinks, countSole } from '../repository/count-sole.ts';
+import { readLinks } from '../repository/history-end.ts';
 
 /** The most commits to count. */
 const COMMITS_MAX = 1_000;
@@ -46,7 +47,8 @@ export async function countIncoming(
     let links = used.get(hash) ?? before?.links.get(hash);
     if (!links) {
       requests += 1;
-      const { parents, time } = await readCommit(store, hash, { signal });
+      const readIt = () => readCommit(store, hash, { signal });
+      const { parents, time } = await readLinks(store, hash, readIt, { signal });
       links = { parents, time };
     }
     used.set(hash, links);

@@ -76,6 +76,8 @@ function reachable(
   from: readonly NamedCommit[],
 ): ReadonlySet<CommitHash> {
   const seen = new Set(from.map(({ commit }) => commit));
-  for (const hash of seen) for (const parent of commits.get(hash)?.parents ?? []) seen.add(parent);
+  // A commit that is not known is one at which history ends.
+  for (const hash of seen)
+    for (const parent of commits.get(hash)?.parents ?? []) if (commits.has(parent)) seen.add(parent);
   return seen;
 }

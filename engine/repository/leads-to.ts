@@ -10,7 +10,7 @@ export interface Search {
   readonly own: CommitHash;
   /** The search does not go below it. */
   readonly base: CommitHash | undefined;
-  readonly read: (hash: CommitHash) => Promise<Commit>;
+  readonly read: (hash: CommitHash) => Promise<Pick<Commit, 'parents'>>;
 }
 
 /** Whether `own` is a tip or one of its ancestors down to the base. */

@@ -1,9 +1,11 @@
 /** Resolves a user's name of a commit. */
+
 import { DrayError } from '../api/error.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import { splitAncestor, walkBack } from './ancestor.ts';
 import { type Commit, readCommit } from './commit.ts';
+import { readLinks } from './history-end.ts';
 import { COMMITS_PREFIX, hashFromCommitKey, isHash } from './keys.ts';
 import { refNameReason } from './ref-name.ts';
 import { readRef, type StoredRef } from './refs.ts';
@@ -34,7 +36,8 @@ export async function resolveRef(
   const ancestor = splitAncestor(text);
   const named = await resolveName(store, ancestor.name, options);
   if (ancestor.steps === 0) return named;
-  const readParents = read ?? ((hash: CommitHash) => readCommit(store, hash, options));
+  const readParents =
+    read ?? ((hash: CommitHash) => readLinks(store, hash, () => readCommit(store, hash, options), options));
   return { commit: await walkBack(named.commit, ancestor, readParents) };
 }
 

@@ -2,13 +2,15 @@
  * `retention.json`: which commits the repository has forgotten, and the policy that is kept with it.
  *
  *     {"format":1,"repository":"<uuid>","policy":{"keepLast":5,"keepTags":["v*"]},"forgotten":["<hex>",...],
- *      "sha256":"<hex>"}
+ *      "lost":["<hex>",...],"sha256":"<hex>"}
  *
  * `sha256` is the digest of the rest: an altered list may still be one, of other commits. Older versions
  * write none.
  *
  * One zstd frame, overwritten by compare-and-swap only. `policy` may be absent. The list only grows, at its
  * end: a collection notes how much of it it has seen.
+ *
+ * `lost` may be absent: commits that cannot be read and at which history ends (`history-end.ts`).
  *
  * A commit of the list keeps its record, because it is part of the history. What only it names may be gone.
  * A commit that a branch or a tag names is never forgotten, whatever the list says: `isForgotten`.
@@ -37,6 +39,8 @@ export interface Retention {
   readonly policy?: RetentionPolicy | undefined;
   /** In the order in which they were forgotten. */
   readonly forgotten: readonly CommitHash[];
+  /** Commits whose record is lost: history ends there. */
+  readonly lost?: readonly CommitHash[] | undefined;
 }
 
 export interface StoredRetention extends Retention {
@@ -62,6 +66,7 @@ const retentionSchema = v.object({
   repository: v.pipe(v.string(), v.uuid()),
   policy: v.optional(policySchema),
   forgotten: v.array(v.custom<CommitHash>(isHash, 'not a hash')),
+  lost: v.optional(v.array(v.custom<CommitHash>(isHash, 'not a hash'))),
 });
 
 /** One request. Undefined without a policy and a forgotten commit. @throws `damaged`, `formatTooNew` */
@@ -84,8 +89,8 @@ export async function readRetention(
 }
 
 /** As `JSON.stringify` writes them: fields of the policy that this version does not know count too. */
-function digestOf({ forgotten, policy, repository }: Readonly<Record<string, unknown>>): string {
-  return hashOf('sha256', JSON.stringify({ repository, policy, forgotten }));
+function digestOf({ forgotten, lost, policy, repository }: Readonly<Record<string, unknown>>): string {
+  return hashOf('sha256', JSON.stringify({ repository, policy, forgotten, lost }));
 }
 
 /**
@@ -121,14 +126,16 @@ function unusableRetention(message: string, cause?: DrayError): DrayError {
  */
 export async function writeRetention(
   store: ObjectStore,
-  { forgotten, policy, repository }: Retention,
+  { forgotten, lost: ends = [], policy, repository }: Retention,
   expected: StoredRetention | undefined,
   options: CallOptions = {},
 ): Promise<boolean> {
   const head = JSON.stringify({ format: FORMAT, repository, ...(policy ? { policy } : {}) });
-  const list = forgotten.map((hash) => `"${hash}"`).join(',\n');
-  const sha256 = digestOf({ repository, policy, forgotten });
-  const { bytes } = encodeDocument(`${head.slice(0, -1)},"forgotten":[${list}],\n"sha256":"${sha256}"}\n`);
+  const listOf = (hashes: readonly CommitHash[]) => `[${hashes.map((hash) => `"${hash}"`).join(',\n')}]`;
+  const lost = ends.length > 0 ? ends : undefined;
+  const lists = `"forgotten":${listOf(forgotten)}${lost ? `,\n"lost":${listOf(lost)}` : ''}`;
+  const sha256 = digestOf({ repository, policy, forgotten, lost });
+  const { bytes } = encodeDocument(`${head.slice(0, -1)},${lists},\n"sha256":"${sha256}"}\n`);
   const outcome = await store.put(RETENTION_KEY, bytes, {
     ...options,
     condition: expected ? { etag: expected.etag } : { absent: true },

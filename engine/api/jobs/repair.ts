@@ -5,10 +5,12 @@ export interface RepairRequest extends Pick<VerifyRequest, 'readDataPercent' | '
   /** Only makes this branch again, at `commit`. */
   readonly branch?: string;
   readonly commit?: string;
+  /** Only ends history at this commit, whose record is lost: a hash, or how it begins. */
+  readonly endHistory?: string;
   readonly dryRun?: boolean;
 }
 export interface RepairSummary {
-  readonly result: 'repaired' | 'nothingToRepair' | 'notRepaired' | 'wouldRepair';
+  readonly result: 'repaired' | 'nothingToRepair' | 'notRepaired' | 'wouldRepair' | 'ended' | 'wouldEnd';
   /** Refs, commits, segments, objects and packs that were missing or damaged. */
   readonly found: number;
   /** The part of these that is still missing or damaged for some commit. */
@@ -19,7 +21,10 @@ export interface RepairSummary {
   readonly affectedPaths: number;
   readonly uploadedObjects: number;
   readonly uploadedBytes: number;
-  /** The branch that was made again or got a commit with new places, and its commit. */
+  /**
+   * The branch that was made again or got a commit with new places, and its commit. Of `ended` and `wouldEnd`:
+   * the lost commit, without a branch.
+   */
   readonly branch?: string;
   readonly commit?: string;
   /** Branches and tags that are gone or cannot be read: they come first. */

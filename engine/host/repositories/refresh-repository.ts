@@ -1,4 +1,5 @@
 /** Reads the newest commit of one repository, and the older commits that were not read before. */
+
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs/jobs.ts';
 import { DEFAULT_BRANCH } from '../../jobs/remotes/init.ts';
@@ -8,6 +9,7 @@ import { type GrowthSpan, spansFrom, withCommit } from '../../model/growth.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { type Commit, readCommit } from '../../repository/commit.ts';
 import { readDescriptor } from '../../repository/descriptor.ts';
+import { readOrEnd } from '../../repository/history-end.ts';
 import { REFS_PREFIX } from '../../repository/keys.ts';
 import { refNameReason } from '../../repository/ref-name.ts';
 import { readRef, type StoredRef } from '../../repository/refs.ts';
@@ -132,7 +134,9 @@ async function readOlder(
   for (let left = most; left > 0; left -= 1) {
     const next = spans[0]?.next;
     if (next === undefined) break;
-    spans = withCommit(spans, totalsOf(await readCommit(store, next, { signal })), nowMs);
+    const commit = await readOrEnd(store, next, () => readCommit(store, next, { signal }), { signal });
+    if (!commit) break;
+    spans = withCommit(spans, totalsOf(commit), nowMs);
   }
   return spans;
 }

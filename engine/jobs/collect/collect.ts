@@ -7,6 +7,7 @@ import { KEY_LIST_KEYS_MAX } from '../../repository/collection/key-list.ts';
 import { collectsGarbage, type Descriptor, readDescriptor } from '../../repository/descriptor.ts';
 import { hashFromCommitKey } from '../../repository/keys.ts';
 import { isFinding } from '../history/verify/findings.ts';
+import { adviceOnLost } from '../session/base-commit.ts';
 import { testConditionalWrites } from '../session/conditional-writes.ts';
 import { checkSameRepository, notARepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
@@ -75,12 +76,12 @@ async function requireConditions(session: Session, store: ObjectStore, repositor
 function adviseRepair(error: unknown): never {
   if (!isFinding(error) || error.data.advice !== undefined) throw error;
   // Nobody can tell what a commit needed whose record is lost, nor which commits come before it.
-  const isCommit = typeof error.data.key === 'string' && hashFromCommitKey(error.data.key) !== undefined;
+  const commit = typeof error.data.key === 'string' ? hashFromCommitKey(error.data.key) : undefined;
   throw new DrayError(error.code, `${error.message} Until it can be read, nothing is removed.`, {
     data: error.data,
     cause: error,
-    advice: isCommit
-      ? 'Run "dray repair" in each workspace: one may still have the record of the commit. Else push a clone to a new repository, with "dray remote add NAME URL" and "dray push --remote NAME".'
+    advice: commit
+      ? adviceOnLost(commit)
       : '"dray verify" shows all damage. "dray repair" puts back what a workspace still has, in a new commit; then "dray forget" gives up the older commits that need what is lost.',
     command: 'dray repair',
   });

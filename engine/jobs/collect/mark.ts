@@ -8,6 +8,7 @@ import { createHeapBound } from '../../base/heap-bound.ts';
 import type { BlobLocation, CommitHash, Entry, FileEntry, PackHash, SegmentHash } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
+import { damaged } from '../../repository/document.ts';
 import { commitKey, hashFromPackKey, packKey, relocationKey, segmentKey } from '../../repository/keys.ts';
 import { keysOfEntry } from '../../repository/manifest/entry-keys.ts';
 import { HOPS_MAX, MOVES_MAX } from '../../repository/packs/relocation.ts';
@@ -47,6 +48,8 @@ export class Mark {
   readonly #neededPacks = new NeededPacks();
   /** Keys of packs that are in the table, and needed no more. */
   readonly #emptied = new Set<RemoteKey>();
+  /** Of commits at which history ends. */
+  readonly #missing = new Set<RemoteKey>();
   readonly #tools: WalkTools;
   readonly #heap = createHeapBound();
   #read: Read = { commits: new Set(), forgotten: new Set(), segments: new Set() };
@@ -118,6 +121,10 @@ export class Mark {
         this.live.add(commitKey(hash));
         if (isForgotten(hash)) read.forgotten.add(hash);
         else await this.#noteContent(hash, commit, read);
+      },
+      onEnd: (hash, { code }) => {
+        this.live.add(commitKey(hash));
+        if (code === 'notFound') this.#missing.add(commitKey(hash));
       },
     });
     await this.#readSegments();
@@ -197,8 +204,13 @@ export class Mark {
     this.#emptied.add(packKey(pack));
   }
 
-  /** Takes a key that the store has. */
+  /** Takes a key that the store has. @throws `damaged` for a lost commit that is back */
   noteThere(key: RemoteKey): void {
+    if (this.#missing.has(key))
+      throw damaged(
+        key,
+        'it was missing a moment ago, and nobody knows what it needs. Run the command again',
+      );
     const pack = hashFromPackKey(key);
     if (pack !== undefined) this.#neededPacks.noteListed(pack);
   }

@@ -5,6 +5,7 @@ import type { JobContext, LogRequest, LogSummary } from '../../api/jobs/jobs.ts'
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
+import { readOrEnd } from '../../repository/history-end.ts';
 import { listRefs } from '../../repository/refs.ts';
 import { readForgotten } from '../retention/forgotten.ts';
 import { fetchCommit } from '../session/base-commit.ts';
@@ -32,10 +33,11 @@ export async function log(
   const { limit } = request;
   const isResumed = walk.rest.length > 0;
   const starts = isResumed ? walk.rest : [start];
+  const ends = new Set<CommitHash>();
   const found =
     path === undefined
-      ? walkAll(session, store, starts)
-      : walkPathHistory(session, store, starts, { path, forgotten }, walk);
+      ? walkAll(session, store, starts, (hash) => ends.add(hash))
+      : walkPathHistory(session, store, starts, { path, forgotten, onEnd: (hash) => ends.add(hash) }, walk);
   let commits = 0;
   let isMore = false;
   for await (const one of found) {
@@ -45,8 +47,15 @@ export async function log(
     context.emit({ ...commitEvent(one, forgotten), refs: names.get(one.hash) ?? [] });
   }
   isMore ||= walk.isCut;
+  if (!isMore) for (const hash of ends) warnOfEnd(context, hash);
   if (commits === 0 && path !== undefined && !isMore && !isResumed) throw neverThere(path);
   return { commits, isMore, ...(request.ref === undefined ? detachedField(session) : {}) };
+}
+
+/** The commits before it are not shown, nor kept because of it. */
+export function warnOfEnd({ emit }: Pick<JobContext, 'emit'>, hash: CommitHash): void {
+  const message = `History ends at ${hash}, whose record is lost: somebody has decided so.`;
+  emit({ type: 'warning', warning: 'historyEnds', message });
 }
 
 /** A ref takes precedence over a path of the same name. */
@@ -102,9 +111,16 @@ export async function* walkHistory(
   session: Session,
   store: ObjectStore,
   starts: readonly CommitHash[],
+  onEnd?: (hash: CommitHash) => void,
 ): AsyncGenerator<readonly [CommitHash, Commit]> {
   const seen = new Set<CommitHash>(starts);
   const load = async (hash: CommitHash) => [hash, await fetchCommit(session, store, hash)] as const;
+  const { signal } = session.context;
+  const loadParent = async (hash: CommitHash) => {
+    const found = await readOrEnd(store, hash, () => load(hash), { signal });
+    if (!found) onEnd?.(hash);
+    return found ? [found] : [];
+  };
   const open = await Promise.all([...seen].map(load));
   while (open.length > 0) {
     open.sort(([, left], [, right]) => (left.time < right.time ? 1 : left.time > right.time ? -1 : 0));
@@ -112,7 +128,7 @@ export async function* walkHistory(
     yield next;
     const parents = next[1].parents.filter((parent) => !seen.has(parent));
     for (const parent of parents) seen.add(parent);
-    open.push(...(await Promise.all(parents.map(load))));
+    open.push(...(await Promise.all(parents.map(loadParent))).flat());
   }
 }
 

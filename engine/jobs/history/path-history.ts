@@ -7,12 +7,14 @@
  * forgotten commit cannot be read: its nearest ancestors that are kept stand for it, so its changes count as
  * those of the commit after it.
  */
+
 import { checkAborted } from '../../base/abort.ts';
 import { isSameEntry, kindOfChange } from '../../model/diff.ts';
 import { diffSortedBatches } from '../../model/diff-sorted.ts';
 import { type CommitHash, comparePaths, type Entry } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
+import { readOrEnd } from '../../repository/history-end.ts';
 import type { Manifest, SegmentRef } from '../../repository/manifest/manifest.ts';
 import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import { fetchCommit } from '../session/base-commit.ts';
@@ -43,11 +45,18 @@ export interface Walk {
 /** The segments whose entries stay in memory: those of a commit are compared again with its parent's. */
 const SEGMENTS_KEPT_MAX = 16;
 
+interface PathWalk {
+  readonly path: string;
+  readonly forgotten: ReadonlySet<CommitHash>;
+  /** Called for a commit that cannot be read, and at which history ends. */
+  readonly onEnd?: (hash: CommitHash) => void;
+}
+
 export async function* walkPathHistory(
   session: Session,
   store: ObjectStore,
   starts: readonly CommitHash[],
-  { forgotten, path }: { readonly path: string; readonly forgotten: ReadonlySet<CommitHash> },
+  { forgotten, onEnd, path }: PathWalk,
   walk: Walk,
 ): AsyncGenerator<PathChange> {
   const { signal } = session.context;
@@ -63,10 +72,19 @@ export async function* walkPathHistory(
     loaded.set(hash, reading);
     return reading;
   };
+  const readableAmong = async (hashes: readonly CommitHash[]): Promise<readonly CommitHash[]> => {
+    const read = async (hash: CommitHash) => {
+      const found = await readOrEnd(store, hash, () => load(hash), { signal });
+      if (!found) onEnd?.(hash);
+      return found ? [hash] : [];
+    };
+    return (await Promise.all(hashes.map(read))).flat();
+  };
   const keptAmong = async (hashes: readonly CommitHash[]): Promise<readonly CommitHash[]> => {
     const all = new Set(hashes);
     for (const hash of all)
-      if (forgotten.has(hash)) for (const parent of (await load(hash)).parents) all.add(parent);
+      if (forgotten.has(hash))
+        for (const parent of await readableAmong((await load(hash)).parents)) all.add(parent);
     return [...all].filter((hash) => !forgotten.has(hash));
   };
   const seen = new Set(await keptAmong(starts));
@@ -84,7 +102,7 @@ export async function* walkPathHistory(
     }
     const [hash, commit] = open.shift()!;
     loaded.delete(hash);
-    const above = await keptAmong(commit.parents);
+    const above = await keptAmong(await readableAmong(commit.parents));
     const parents = await Promise.all(above.map(async (one) => [one, await load(one)] as const));
     let change: Omit<PathChange, 'hash' | 'commit'> | undefined;
     for (const parent of parents.length === 0 ? [undefined] : parents) {

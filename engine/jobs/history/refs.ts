@@ -11,6 +11,7 @@ import { checkRefName } from '../../repository/ref-name.ts';
 import { listRefs, type RefKind, readRef, removeRef, type StoredRef } from '../../repository/refs.ts';
 import { foreseeSettledBase, settleLastPush } from '../push/unconfirmed-push.ts';
 import { fetchCommit } from '../session/base-commit.ts';
+import { fetchLinks } from '../session/fetch-links.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
@@ -220,7 +221,7 @@ async function place(
     prepare: async (tip) => {
       if (tip?.commit !== existing?.commit) throw changedElsewhere(kind, name);
       const branch = `heads/${session.state.branch}`;
-      const read = (hash: CommitHash) => fetchCommit(session, store, hash);
+      const read = (hash: CommitHash) => fetchLinks(session, store, hash);
       if (view) await checkWhole(store, content, { branch, view, read, ...options });
       return commit;
     },

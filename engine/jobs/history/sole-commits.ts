@@ -6,7 +6,7 @@ import type { JobContext } from '../../api/jobs/jobs.ts';
 import { countSole } from '../../repository/count-sole.ts';
 import { listRefs } from '../../repository/refs.ts';
 import { readForgotten } from '../retention/forgotten.ts';
-import { fetchCommit } from '../session/base-commit.ts';
+import { fetchLinks } from '../session/fetch-links.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
@@ -44,7 +44,7 @@ export async function findSoleCommits(
   const { commits, isMore } = await countSole({
     start: own.commit,
     others,
-    read: (hash) => fetchCommit(session, store, hash),
+    read: (hash) => fetchLinks(session, store, hash),
     mayRead: (reads) => reads < READS_MAX,
     isCounted: (hash) => !forgotten.has(hash),
   });

@@ -19,6 +19,7 @@ import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { followedBase } from '../session/replaced-history.ts';
 import { resolveContent } from '../session/resolve-commit.ts';
+import { warnOfEnd } from './log.ts';
 import { checkCollection } from './verify/check-collection.ts';
 import { checkDescriptor } from './verify/check-descriptor.ts';
 import { type MoveCheck, readMoves } from './verify/check-moves.ts';
@@ -144,7 +145,8 @@ class Verifier {
     const commits = tips.map(({ commit }) => commit);
     await using ahead = readCommitsAhead(this.#tools);
     const tools = { ...this.#tools, store: ahead.store };
-    await walkCommits(tools, { tips: commits, findings, onCommit, seen: this.#seen });
+    const onEnd = (hash: CommitHash) => warnOfEnd(this.#tools.context, hash);
+    await walkCommits(tools, { tips: commits, findings, onCommit, onEnd, seen: this.#seen });
   }
 
   #noteCommit(hash: CommitHash, { manifest, totals }: Commit): void {

@@ -8,8 +8,8 @@ import type { MergeRequest, MergeSummary } from '../../api/jobs/merge.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import { findMergeBases } from '../../repository/merge-bases.ts';
-import { fetchCommit } from '../session/base-commit.ts';
 import { commandLine } from '../session/command-line.ts';
+import { fetchLinks } from '../session/fetch-links.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveNamed } from '../session/resolve-commit.ts';
@@ -27,7 +27,7 @@ export async function merge(context: JobContext, request: MergeRequest): Promise
   const { branch } = session.state;
   if (ref === branch || commit === run.link.tip?.commit) throw isOwnBranch(session, ref);
   const base = baseToMergeInto(session, { commit, kind: 'merge' });
-  const read = (hash: CommitHash) => fetchCommit(session, store, hash);
+  const read = (hash: CommitHash) => fetchLinks(session, store, hash);
   const bases = await findMergeBases(base, commit, read);
   const summary = mergeSummary(run, { commit, ref });
   if (bases.includes(commit)) return { ...summary, result: 'upToDate' };

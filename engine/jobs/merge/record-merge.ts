@@ -11,6 +11,7 @@ import type { StoredRef } from '../../repository/refs.ts';
 import { arrivalsOf } from '../session/arrivals.ts';
 import { type BaseCommit, fetchCommit } from '../session/base-commit.ts';
 import { commandLine } from '../session/command-line.ts';
+import { fetchLinks } from '../session/fetch-links.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { scopeOf } from '../session/workspace-scope.ts';
@@ -191,5 +192,5 @@ export async function settlePending(session: Session, store: ObjectStore): Promi
 }
 
 function reader(session: Session, store: ObjectStore) {
-  return (hash: CommitHash) => fetchCommit(session, store, hash);
+  return (hash: CommitHash) => fetchLinks(session, store, hash);
 }

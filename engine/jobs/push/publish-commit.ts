@@ -42,6 +42,7 @@ import {
   saveBase,
 } from '../session/base-commit.ts';
 import { refuseDetached } from '../session/detached.ts';
+import { fetchLinks } from '../session/fetch-links.ts';
 import { isBelow, rememberLeadingTo } from '../session/known-history.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
@@ -197,7 +198,7 @@ async function refuseCollectedBase(context: PublishContext, tip: StoredRef | und
   const { view } = link;
   if (!view || view.round === 0 || !base.commit || !base.hash) return;
   const { manifest } = base.commit;
-  const read = (hash: CommitHash) => fetchCommit(session, store, hash);
+  const read = (hash: CommitHash) => fetchLinks(session, store, hash);
   const isBelowTip = tip && (await isBelow(session, store, { tip: tip.commit, own: base.hash }));
   // The index knows no content outside of the workspace's scope. A commit of the branch that is not forgotten
   // has all of it.

@@ -27,7 +27,7 @@ it('a lost record of an old commit is no lost branch, and a clone goes to a new 
     unnamed: 1,
   });
   await expect(collectGarbage(testContext(root), { graceSeconds: 0 })).rejects.toMatchObject({
-    data: { advice: expect.stringContaining('dray push --remote NAME') },
+    data: { advice: expect.stringContaining('dray repair --end-history') },
   });
   await cloneWorkspace(testContext(sandbox.folder), { url: remote, directory: 'copy' });
   const copy = sandbox.path('copy');

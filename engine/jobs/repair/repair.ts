@@ -35,6 +35,7 @@ import { warnIfUnsafe } from '../session/conditional-writes.ts';
 import { type LinkedRepository, linkRepository, notARepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
+import { endHistory, takeBackEnds } from './end-history.ts';
 import { findKnownDocuments, withDocuments } from './known-documents.ts';
 import { findNewest } from './newest-commit.ts';
 import { restoreBranch } from './restore-branch.ts';
@@ -50,6 +51,8 @@ export async function repair(context: JobContext, request: RepairRequest): Promi
   using session = await openSession(context, 'repair', dryRun ? 'shared' : 'exclusive');
   await using remote = await openSessionRemote(session);
   const tools = { context, clock: session.clock, ...remote };
+  if (request.endHistory !== undefined)
+    return await endHistory(session, tools, { text: request.endHistory, dryRun });
   if (branch !== undefined) {
     const ref = commit ?? (await findNewest(session, tools, branch));
     return await repairBranch(session, tools, { branch, ref, dryRun });
@@ -116,6 +119,7 @@ class Repairer {
     // Without the list, what a collection has removed looks like damage.
     const isListLost = first.documents.has(RETENTION_KEY) && !dryRun;
     const damage = isListLost ? await this.#restoreRetention(first) : first;
+    if (!dryRun) await takeBackEnds(this.#tools);
     const unnamed = await this.#reportUnnamed(damage.commits);
     const found = countOf(damage);
     const again = (isListLost ? 1 : 0) + (isDescriptorLost ? 1 : 0);

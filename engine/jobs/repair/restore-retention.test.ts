@@ -105,7 +105,7 @@ describe('repair of the list of forgotten commits', () => {
   it('keeps a forgotten commit whose content is all there, and the next collection removes nothing of it', async () => {
     await forget(testContext(root), { policy: { keepLast: 1 } });
     // A collection that is stopped before it removes anything has counted the third.
-    writeFileSync(statePath(), JSON.stringify({ ...state(), forgotten: 3 }));
+    writeFileSync(statePath(), JSON.stringify({ ...state(), sha256: undefined, forgotten: 3 }));
     rmSync(listPath());
     const context = testContext(root);
     expect(await repair(context, {})).toMatchObject({ result: 'repaired', left: 0 });
@@ -121,7 +121,7 @@ describe('repair of the list of forgotten commits', () => {
   });
 
   it('goes on after a stop between the list and the state', async () => {
-    writeFileSync(statePath(), JSON.stringify({ ...state(), forgotten: 3 }));
+    writeFileSync(statePath(), JSON.stringify({ ...state(), sha256: undefined, forgotten: 3 }));
     rmSync(listPath());
     const controller = new AbortController();
     const take = () => {
@@ -145,7 +145,7 @@ describe('repair of the list of forgotten commits', () => {
   });
 
   it('refuses if more commits have lost content than were forgotten, and writes nothing', async () => {
-    writeFileSync(statePath(), JSON.stringify({ ...state(), forgotten: 1 }));
+    writeFileSync(statePath(), JSON.stringify({ ...state(), sha256: undefined, forgotten: 1 }));
     rmSync(listPath());
     const before = keysBelow(remote, '');
     await expect(repair(testContext(root), {})).rejects.toMatchObject({ data: { reason: 'uncertain' } });
@@ -153,7 +153,7 @@ describe('repair of the list of forgotten commits', () => {
   });
 
   it('waits for a collection that removes content', async () => {
-    writeFileSync(statePath(), JSON.stringify({ ...state(), phase: 'sealed' }));
+    writeFileSync(statePath(), JSON.stringify({ ...state(), sha256: undefined, phase: 'sealed' }));
     rmSync(listPath());
     await expect(repair(testContext(root), {})).rejects.toMatchObject({
       data: { reason: 'unfinishedCollection' },

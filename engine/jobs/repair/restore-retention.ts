@@ -53,7 +53,7 @@ export async function restoreRetention(tools: RetireTools): Promise<RestoredRete
   const found = await findGone(tools);
   if (found.length > counted) throw uncertain(found.length, counted);
   const forgotten = [...new Set([...(retention?.forgotten ?? []), ...found])];
-  const next = { repository, policy: retention?.policy, forgotten };
+  const next = { repository, policy: retention?.policy, forgotten, lost: retention?.lost };
   // The one that is compared only by its etag cannot be read.
   const expected = etag === undefined ? undefined : { ...next, etag };
   const isWritten = await writeRetention(store, next, expected, { signal });

@@ -23,7 +23,7 @@ import {
   type StoredRetention,
   writeRetention,
 } from '../../repository/retention.ts';
-import { walkHistory } from '../history/log.ts';
+import { walkHistory, warnOfEnd } from '../history/log.ts';
 import { removeSeen } from '../history/refs.ts';
 import { readCommitsAhead } from '../history/verify/commits-ahead.ts';
 import { checkSameRepository } from '../session/link-repository.ts';
@@ -160,7 +160,8 @@ async function decide(
   const shown = new Map<CommitHash, Pick<RetentionEvent, 'message' | 'time' | 'files' | 'bytes'>>();
   const starts = [...new Set([...refs, ...removed].map(({ commit }) => commit))];
   await using ahead = readCommitsAhead({ context: session.context, limit, store });
-  for await (const [hash, commit] of walkHistory(session, ahead.store, starts)) {
+  const onEnd = (hash: CommitHash) => warnOfEnd(session.context, hash);
+  for await (const [hash, commit] of walkHistory(session, ahead.store, starts, onEnd)) {
     commits.set(hash, { parents: commit.parents, timeMs: Date.parse(commit.time) });
     const { message, time, totals } = commit;
     shown.set(hash, { message, time, files: totals.files, bytes: totals.bytes });
@@ -202,6 +203,7 @@ async function addToList(
       repository,
       policy: isSaved ? policy : current?.policy,
       forgotten: [...known, ...added],
+      lost: current?.lost,
     };
     checkAborted(signal);
     if (await writeRetention(store, next, current, { signal })) return;

@@ -90,13 +90,21 @@ async function readCommitOf(session: Session, store: ObjectStore, hash: CommitHa
   if (!read) {
     const key = nameOnStore(store, commitKey(hash));
     throw new DrayError('damaged', `The commit ${hash} is missing on ${store.address}: there is no ${key}.`, {
-      data: { commit: hash, remote: store.address },
-      advice: 'Run "dray verify" to see what else is missing.',
-      command: 'dray verify',
+      data: { commit: hash, remote: store.address, key: commitKey(hash) },
+      advice: adviceOnLost(hash),
+      command: 'dray repair',
     });
   }
   session.index.settings.cacheCommit(hash, read.bytes);
   return read.commit;
+}
+
+/** Nobody can tell what a commit needed whose record is lost, nor which commits come before it. */
+export function adviceOnLost(hash: CommitHash): string {
+  return (
+    'Run "dray repair" in each workspace: one may still have the record of the commit. If none has, and no ' +
+    `branch names it, "dray repair --end-history ${hash.slice(0, 10)}" lets history begin after it.`
+  );
 }
 
 export interface BaseCommit {

@@ -12,9 +12,9 @@ import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { isInHistory } from '../../repository/merge-bases.ts';
 import type { StoredRef } from '../../repository/refs.ts';
-import { fetchCommit } from './base-commit.ts';
 import { commandLine } from './command-line.ts';
 import { withDetached } from './detached-state.ts';
+import { fetchLinks } from './fetch-links.ts';
 import type { Session } from './open-workspace.ts';
 
 /** Undefined if the workspace follows its branch. */
@@ -55,7 +55,7 @@ export async function refuseDetached(
   const at = detachedAt(session);
   if (at) throw detached(session, at, tip !== undefined);
   if (!tip) return;
-  const read = (hash: CommitHash) => fetchCommit(session, store, hash);
+  const read = (hash: CommitHash) => fetchLinks(session, store, hash);
   if (await isInHistory(base, tip.commit, read)) return;
   const { branch } = state;
   const command = commandLine(session, 'pull');

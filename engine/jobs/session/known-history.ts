@@ -5,7 +5,7 @@
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { leadsTo, type Search } from '../../repository/leads-to.ts';
-import { fetchCommit } from './base-commit.ts';
+import { fetchLinks } from './fetch-links.ts';
 import type { Session } from './open-workspace.ts';
 
 /** Undefined if none is known but the base itself. */
@@ -29,5 +29,5 @@ export async function isBelow(
   { base, own, tip }: Pick<Search, 'own'> & Partial<Pick<Search, 'base'>> & { readonly tip: CommitHash },
 ): Promise<boolean> {
   if (knownToLeadTo(session, own) === tip) return true;
-  return await leadsTo({ base, own, tip, read: (hash) => fetchCommit(session, store, hash) });
+  return await leadsTo({ base, own, tip, read: (hash) => fetchLinks(session, store, hash) });
 }

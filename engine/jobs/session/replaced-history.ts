@@ -17,13 +17,16 @@ import { DrayError } from '../../api/error.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { refuseGone } from '../../repository/collection/gone-ref.ts';
-import { type Commit, readCommit } from '../../repository/commit.ts';
+import { readCommit } from '../../repository/commit.ts';
+import type { CommitLinks } from '../../repository/count-sole.ts';
+import { readLinks } from '../../repository/history-end.ts';
 import { commitKey } from '../../repository/keys.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import { readCommitsAhead } from '../history/verify/commits-ahead.ts';
 import { isFinding } from '../history/verify/findings.ts';
 import { arrivalsOf, isOfBranch } from './arrivals.ts';
 import { fetchCommit } from './base-commit.ts';
+import { fetchLinks } from './fetch-links.ts';
 import { knownToLeadTo, rememberLeadingTo } from './known-history.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
@@ -93,7 +96,7 @@ async function isBefore(
   const seen = new Set<CommitHash>([base]);
   for (const hash of seen) {
     if (seen.size > BEFORE_SEARCHED_MAX) return false;
-    const commit = await fetchCommit(session, store, hash);
+    const commit = await fetchLinks(session, store, hash);
     if (commit.time < time) continue;
     if (commit.parents.includes(tip)) return true;
     for (const parent of commit.parents) seen.add(parent);
@@ -122,9 +125,9 @@ async function searchFrom(
   let unreadable: CommitHash | undefined;
   const visit = async (hash: CommitHash): Promise<boolean> => {
     const isCached = seen.size <= CACHED_MAX;
-    const commit = await readFound(() =>
-      isCached ? fetchCommit(session, ahead.store, hash) : readCommit(ahead.store, hash, { signal }),
-    );
+    const read = () =>
+      isCached ? fetchCommit(session, ahead.store, hash) : readCommit(ahead.store, hash, { signal });
+    const commit = await readFound(() => readLinks(store, hash, read, { signal }));
     if (!commit) unreadable ??= hash;
     for (const parent of commit?.parents ?? []) {
       if (goals.has(parent)) return true;
@@ -147,7 +150,7 @@ function takeNewest<T extends { readonly time: string }>(open: T[]): T | undefin
   return open.splice(newest, 1)[0];
 }
 
-async function readFound(read: () => Promise<Commit>): Promise<Commit | undefined> {
+async function readFound(read: () => Promise<CommitLinks>): Promise<CommitLinks | undefined> {
   try {
     return await read();
   } catch (error) {

@@ -9,7 +9,7 @@ import { splitAncestor, walkBack } from '../../repository/ancestor.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import { resolveRef } from '../../repository/resolve-ref.ts';
 import { requireKept, resolveKeptRef } from '../retention/forgotten.ts';
-import { fetchCommit } from './base-commit.ts';
+import { fetchLinks } from './fetch-links.ts';
 import type { Session } from './open-workspace.ts';
 
 /** The workspace's base commit. No branch or tag can have this name. */
@@ -70,7 +70,7 @@ async function resolveBase(session: Session, store: ObjectStore, text: string) {
 }
 
 function resolving(session: Session, store: ObjectStore) {
-  const read = (hash: CommitHash) => fetchCommit(session, store, hash);
+  const read = (hash: CommitHash) => fetchLinks(session, store, hash);
   return { signal: session.context.signal, read };
 }
 

@@ -1,9 +1,11 @@
 /** The versions of one repository. What their manifests share is in memory once. */
+
 import { LRUCache } from 'lru-cache';
 import { orAborted } from '../../base/abort.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { readCommit } from '../../repository/commit.ts';
+import { readLinks } from '../../repository/history-end.ts';
 import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import { listRefs, type StoredRef } from '../../repository/refs.ts';
 import { resolveKept } from '../retention/forgotten.ts';
@@ -38,7 +40,8 @@ export function createVersions(store: ObjectStore, reading?: Partial<Reading>): 
   const opened = new Map<CommitHash, Promise<Version>>();
   const parents = new LRUCache<CommitHash, readonly CommitHash[]>({ max: PARENTS_MAX });
   const readParents = async (hash: CommitHash, options?: CallOptions) => {
-    const known = parents.get(hash) ?? (await readCommit(store, hash, options)).parents;
+    const read = () => readCommit(store, hash, options);
+    const known = parents.get(hash) ?? (await readLinks(store, hash, read, options)).parents;
     parents.set(hash, known);
     return { parents: known };
   };

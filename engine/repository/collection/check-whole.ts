@@ -3,6 +3,8 @@ import { isDamage } from '../../base/read-checked.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { type Commit, readCommit } from '../commit.ts';
+import type { CommitLinks } from '../count-sole.ts';
+import { readLinks } from '../history-end.ts';
 import { RETENTION_KEY } from '../keys.ts';
 import { leadsTo } from '../leads-to.ts';
 import { listRefNames, readRef } from '../refs.ts';
@@ -16,7 +18,7 @@ export interface WholeOptions extends CallOptions {
   readonly branch: string;
   readonly view: CollectionView;
   /** Default: from the store. */
-  readonly read?: (hash: CommitHash) => Promise<Commit>;
+  readonly read?: (hash: CommitHash) => Promise<CommitLinks>;
 }
 
 /**
@@ -33,7 +35,8 @@ export async function checkWhole(
   commit: { readonly commit: Commit; readonly hash: CommitHash },
   { branch, view, read: given, ...call }: WholeOptions,
 ): Promise<void> {
-  const read = given ?? ((hash: CommitHash) => readCommit(store, hash, call));
+  const read =
+    given ?? ((hash: CommitHash) => readLinks(store, hash, () => readCommit(store, hash, call), call));
   // First the state, then the ref: a round that is sealed now has seen what the ref named before.
   const stored = await readCollectionState(store, { repository: commit.commit.repository, ...call });
   if (!stored) return;
@@ -82,7 +85,7 @@ async function allTips(store: ObjectStore, call: CallOptions): Promise<readonly 
 
 interface KeptOptions extends CallOptions {
   readonly tips: readonly (CommitHash | undefined)[];
-  readonly read: (hash: CommitHash) => Promise<Commit>;
+  readonly read: (hash: CommitHash) => Promise<CommitLinks>;
   /** How many forgotten commits a collection has counted. */
   readonly known: number;
 }

@@ -59,7 +59,7 @@ async function hasMoved(
 export async function findAvoidedCommit(
   newest: CommitHash,
   keys: KeysToAvoid,
-  read: (hash: CommitHash) => Promise<Commit>,
+  read: (hash: CommitHash) => Promise<Pick<Commit, 'parents'>>,
 ): Promise<RemoteKey | undefined> {
   // The loop also visits what it adds.
   const history = new Set([newest]);

@@ -17,6 +17,7 @@ import { addDataOptions, type DataOptions, dataRequestOf } from './verify.ts';
 interface RepairOptions extends DataOptions {
   readonly branch?: string;
   readonly dryRun?: true;
+  readonly endHistory?: string;
 }
 
 export function addRepairCommand(program: Command, host: CommandHost): void {
@@ -28,6 +29,10 @@ export function addRepairCommand(program: Command, host: CommandHost): void {
     )
     .argument('[commit]', 'for --branch: the commit (default: the one that this workspace has)')
     .option('--branch <name>', 'make this branch again, if it is missing or damaged')
+    .option(
+      '--end-history <commit>',
+      'if nobody has the record of this old commit any more: history begins after it',
+    )
     .option('-n, --dry-run', 'show what is missing or damaged, and write nothing');
   addDataOptions(command);
   command
@@ -35,11 +40,13 @@ export function addRepairCommand(program: Command, host: CommandHost): void {
     .action((commit: string | undefined, options: RepairOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) => {
-          const { branch, dryRun } = options;
+          const { branch, dryRun, endHistory } = options;
+          if (endHistory !== undefined && branch !== undefined)
+            throw new DrayError('usage', 'Give either --branch or --end-history.');
           if (commit !== undefined && branch === undefined)
             throw new DrayError('usage', 'A commit needs --branch NAME, the branch to make.');
           return (await import('../../../../engine/jobs/repair/repair.ts')).repair(context, {
-            ...given({ branch, commit, dryRun }),
+            ...given({ branch, commit, dryRun, endHistory }),
             ...dataRequestOf(options),
           });
         },
@@ -50,6 +57,7 @@ export function addRepairCommand(program: Command, host: CommandHost): void {
   addExamples(command, [
     ['dray repair --dry-run', 'what is missing, and which commits have lost their branch?'],
     ['dray repair --branch main 3f9c21ab', 'the branch is gone: make it again'],
+    ['dray repair --end-history 3f9c21ab', 'an old commit is lost for good: history begins after it'],
     ['dray repair --read-data', 'find damaged bytes too, and store that content again'],
   ]);
 }
@@ -65,7 +73,7 @@ const repairView: CommandView<RepairSummary> = {
   },
   onSummary: (summary, output) => {
     for (const line of resultLines(summary)) output.result(line);
-    if (summary.unnamed > 0)
+    if (summary.unnamed > 0 && summary.result !== 'ended' && summary.result !== 'wouldEnd')
       output.note(
         `${formatPlural(summary.unnamed, 'commit')} without a branch or a tag, newest first. "dray repair --branch NAME COMMIT" makes a branch of one.`,
       );
@@ -73,11 +81,27 @@ const repairView: CommandView<RepairSummary> = {
   exitCode: ({ left }) => (left > 0 ? EXIT_FAILED : 0),
 };
 
+function endLines({ commit = '', left, result, unnamed }: RepairSummary): string[] {
+  const short = commit.slice(0, 10);
+  const lines = [
+    result === 'ended'
+      ? `History ends at ${short}, which is lost. Its content goes with the next "dray gc".`
+      : `Would end history at ${short}, which is lost.`,
+  ];
+  if (unnamed > 0)
+    lines.push(
+      '"dray gc" also removes the commits above. "dray branch NAME COMMIT" keeps one, and those before it.',
+    );
+  if (left > 0) lines.push(`${formatPlural(left, 'lost commit')} left.`);
+  return lines;
+}
+
 function resultLines(summary: RepairSummary): string[] {
   const { affectedPaths, branch, commit, found, left, leftInBranch, result } = summary;
   const cannot = formatAffected(affectedPaths);
   const { uploadedBytes, uploadedObjects } = summary;
   if (result === 'nothingToRepair') return ['Nothing to repair.'];
+  if (result === 'ended' || result === 'wouldEnd') return endLines(summary);
   const lines: string[] = [];
   const short = commit?.slice(0, 10) ?? '';
   if (result === 'wouldRepair' && branch === undefined)

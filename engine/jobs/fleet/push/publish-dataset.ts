@@ -5,6 +5,7 @@
  * The commit follows from the job's documents, so a repeated step writes the same one. If an earlier run has
  * moved the branch, the step finds its commit among the branch's newest ones.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../../api/error.ts';
 import type { FleetRequest, PublishResult } from '../../../api/jobs/fleet.ts';
@@ -17,6 +18,7 @@ import { findAvoided } from '../../../repository/collection/find-avoided.ts';
 import { publish } from '../../../repository/collection/publish.ts';
 import { type Commit, encodeCommit, readCommit, storeCommit } from '../../../repository/commit.ts';
 import { diffCommits } from '../../../repository/diff-commits.ts';
+import { readLinks } from '../../../repository/history-end.ts';
 import { commitKey, segmentKey } from '../../../repository/keys.ts';
 import { leadsTo } from '../../../repository/leads-to.ts';
 import { buildManifest } from '../../../repository/manifest/build-manifest.ts';
@@ -106,7 +108,8 @@ class Publication {
   async #publish(own: WrittenCommit): Promise<PublishResult> {
     const { base, branch, repository, view } = this.#options.target;
     const { store } = this.#folder;
-    const read = (hash: CommitHash) => readCommit(store, hash, this.#call);
+    const read = (hash: CommitHash) =>
+      readLinks(store, hash, () => readCommit(store, hash, this.#call), this.#call);
     const search = { own: own.hash, base: base?.hash, read };
     let refusal: string | undefined;
     const { commit } = await publish({
@@ -140,7 +143,9 @@ class Publication {
   /** False if somebody has moved the branch to another history since the job began. */
   async #leadsToBase(tip: StoredRef): Promise<boolean> {
     const { base } = this.#options.target;
-    const read = (hash: CommitHash) => readCommit(this.#folder.store, hash, this.#call);
+    const { store } = this.#folder;
+    const read = (hash: CommitHash) =>
+      readLinks(store, hash, () => readCommit(store, hash, this.#call), this.#call);
     return !base || (await leadsTo({ tip: tip.commit, own: base.hash, base: undefined, read }));
   }
 

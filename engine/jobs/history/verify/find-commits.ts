@@ -2,8 +2,10 @@
  * Finds the commits that refs lead to, for verifications and collections. It reads the store: a cache would
  * hide that one is gone.
  */
+import type { DrayError } from '../../../api/error.ts';
 import type { CommitHash } from '../../../model/entry.ts';
 import { type Commit, readCommit } from '../../../repository/commit.ts';
+import { readOrEnd } from '../../../repository/history-end.ts';
 import { type AnyRef, listRefNames, onlyLive, readAnyRef, type StoredRef } from '../../../repository/refs.ts';
 import { readForgotten } from '../../retention/forgotten.ts';
 import type { FindingsReport, VerifyTools } from './findings.ts';
@@ -73,6 +75,8 @@ export interface CommitWalk {
   readonly findings: FindingsReport;
   /** The walk waits for it. */
   readonly onCommit: (hash: CommitHash, commit: Commit) => Promise<void> | void;
+  /** Called for a commit that cannot be read, and at which history ends. */
+  readonly onEnd?: (hash: CommitHash, error: DrayError) => void;
   /** Commits of earlier walks, which are left out, and to which this walk adds its own. */
   readonly seen?: Set<CommitHash>;
 }
@@ -83,21 +87,42 @@ export interface CommitWalk {
  */
 export async function walkCommits(
   tools: WalkTools,
-  { findings, onCommit, seen = new Set(), tips }: CommitWalk,
+  { findings, onCommit, onEnd, seen = new Set(), tips }: CommitWalk,
 ): Promise<void> {
+  const readParent = async (hash: CommitHash) => {
+    let fault: unknown;
+    const report = (error: unknown) => {
+      fault = error;
+    };
+    const commit = await readOne(tools, hash, { ...findings, report });
+    if (commit) return commit;
+    const { context, store } = tools;
+    const fail = () => Promise.reject(fault as Error);
+    try {
+      await readOrEnd(store, hash, fail, { isListedOnly: true, signal: context.signal });
+      onEnd?.(hash, fault as DrayError);
+    } catch (error) {
+      findings.report(error);
+    }
+    return undefined;
+  };
+  let isFirst = true;
   let level = [...new Set(tips)].filter((hash) => !seen.has(hash));
   for (const hash of level) seen.add(hash);
   while (level.length > 0) {
     const parents = new Set<CommitHash>();
     for (let at = 0; at < level.length; at += COMMITS_AT_ONCE) {
       const hashes = level.slice(at, at + COMMITS_AT_ONCE);
-      const commits = await Promise.all(hashes.map((hash) => readOne(tools, hash, findings)));
+      // What a ref names must be there.
+      const read = isFirst ? (hash: CommitHash) => readOne(tools, hash, findings) : readParent;
+      const commits = await Promise.all(hashes.map(read));
       for (const [index, commit] of commits.entries()) {
         if (!commit) continue;
         await onCommit(hashes[index]!, commit);
         for (const parent of commit.parents) parents.add(parent);
       }
     }
+    isFirst = false;
     level = [...parents].filter((hash) => !seen.has(hash));
     for (const hash of level) seen.add(hash);
   }

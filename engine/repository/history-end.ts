@@ -1,10 +1,10 @@
 /**
- * Where history ends by a decision. The record of an old commit may be lost for good, and with it the names of
- * the commits before it. A user may then end history there (`dray repair --end-history`): `retention.json`
- * lists the commit, and whoever walks over history takes it for a beginning.
+ * Where history ends by a decision. The record of an old commit may be lost for good, and with it the names
+ * of the commits before it. A user may then end history there (`dray repair --end-history`):
+ * `retention.json` lists the commit, and whoever walks over history takes it for a beginning.
  *
- * The list is asked only about a commit that cannot be read, so it costs nothing otherwise, and an entry has no
- * effect while the commit can be read. Content is never read this way: a commit that is lost has none.
+ * The list is asked only about a commit that cannot be read, so it costs nothing otherwise, and an entry has
+ * no effect while the commit can be read. Content is never read this way: a commit that is lost has none.
  */
 import { DrayError } from '../api/error.ts';
 import type { CommitHash } from '../model/entry.ts';
@@ -49,9 +49,9 @@ export async function readLinks(
 }
 
 /**
- * The commit itself, or one before it that a collection has removed since: somebody may still have the record
- * of the lost commit, or have put it back too late. Where the list itself cannot be read, the fault of the
- * commit is the one to report.
+ * The commit itself, or one before it that a collection has removed since: somebody may still have the
+ * record of the lost commit, or have put it back too late. Where the list itself cannot be read, the fault
+ * of the commit is the one to report.
  */
 async function isHistoryEnd(
   store: ObjectStore,

@@ -22,8 +22,8 @@ export interface RepairSummary {
   readonly uploadedObjects: number;
   readonly uploadedBytes: number;
   /**
-   * The branch that was made again or got a commit with new places, and its commit. Of `ended` and `wouldEnd`:
-   * the lost commit, without a branch.
+   * The branch that was made again or got a commit with new places, and its commit. Of `ended` and
+   * `wouldEnd`: the lost commit, without a branch.
    */
   readonly branch?: string;
   readonly commit?: string;

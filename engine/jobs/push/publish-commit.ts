@@ -1,6 +1,5 @@
 /**
- * The end of a push writes segments, then the commit, then the ref: a reader of a later one must find the
- * earlier.
+ * A push ends with the segments, then the commit, then the ref: who reads a later one finds the earlier.
  *
  * The workspace's own commit is always made against its own base. When the branch has moved and both sides
  * changed different paths, a merge commit is put on top, with the branch's commit and the own one as parents.
@@ -200,8 +199,7 @@ async function refuseCollectedBase(context: PublishContext, tip: StoredRef | und
   const { manifest } = base.commit;
   const read = (hash: CommitHash) => fetchLinks(session, store, hash);
   const isBelowTip = tip && (await isBelow(session, store, { tip: tip.commit, own: base.hash }));
-  // The index knows no content outside of the workspace's scope. A commit of the branch that is not forgotten
-  // has all of it.
+  // The index knows only the content of the scope. A commit of the branch that is not forgotten has all.
   const isPartUnknown =
     scopeOf(session) !== undefined &&
     (!isBelowTip || (await isForgotten(store, base.hash, { signal: session.context.signal })));

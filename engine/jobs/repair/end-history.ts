@@ -1,7 +1,8 @@
 /**
- * `dray repair --end-history COMMIT`: the way out where the record of an old commit is lost for good. It names
- * the commits before it, so nobody can walk over history any more: no policy can be applied, and no collection
- * knows what is needed. The user decides that history begins after it (`repository/history-end.ts`).
+ * `dray repair --end-history COMMIT`: the way out where the record of an old commit is lost for good. It
+ * names the commits before it, so nobody can walk over history any more: no policy can be applied, and no
+ * collection knows what is needed. The user decides that history begins after it
+ * (`repository/history-end.ts`).
  *
  * What the lost commit and the commits before it had alone is garbage from then on. So this comes after all
  * that could bring the commit back, and never for a commit that a branch or a tag names.

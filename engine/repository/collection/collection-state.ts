@@ -6,8 +6,8 @@
  *      "candidates":["<list>",...],"rescued":["<list>",...],"avoid":["<list>",...],"refs":"<list>",
  *      "removed":{"objects":n,"bytes":n},"sha256":"<hex>"}
  *
- * `sha256` is the digest of the rest: a state that was altered may still be one, and whoever believed it would
- * remove lists that the true one names. Older versions write none.
+ * `sha256` is the digest of the rest: a state that was altered may still be one, and whoever believed it
+ * would remove lists that the true one names. Older versions write none.
  *
  * A repository without it has had no collection: round 0. FORMAT.md says what each phase means.
  */

@@ -151,7 +151,7 @@ async function bringCommit(
   });
   const isComplete = applied.failed === 0;
   const left = leaveOut(session, leavingOut, isComplete);
-  const undone = new Set(undoneOf(session, plan).map(({ path }) => path));
+  const undone = isComplete ? new Set<string>() : undoneOf(session, plan);
   if (isComplete) acceptTarget(session, link, pullTarget, theirs);
   else {
     // The base stays, and the next pull fetches the missing files.
@@ -161,7 +161,7 @@ async function bringCommit(
   const held = isComplete
     ? await bringHeld({ session, remote, link, hash: target, commit, words })
     : NOTHING_HELD;
-  const isDone = (path: string) => leavingOut.found[path] === undefined && (isComplete || !undone.has(path));
+  const isDone = (path: string) => leavingOut.found[path] === undefined && !undone.has(path);
   const done = plan.changes.filter(({ path }) => isDone(path));
   const changes = await emitChanges(session, [done], { silent: true });
   return {
@@ -214,13 +214,14 @@ export function arrivingOf(session: Session, commit: CommitHash, missing: number
   return { commit, missing, command };
 }
 
-/** The changes whose result is not here. */
-function undoneOf({ index }: Session, { changes }: MergePlan): readonly Change[] {
-  return changes.filter(({ after, path }) => {
+/** The paths of changes whose result is not here. */
+function undoneOf({ index }: Session, { changes }: MergePlan): ReadonlySet<string> {
+  const undone = changes.filter(({ after, path }) => {
     const row = index.files.find(path, 0);
     const here = row && toChange(row).after;
     return after && here ? !isSameEntry(here, after) : after !== here;
   });
+  return new Set(undone.map(({ path }) => path));
 }
 
 /** The conflicts whose side is here. A path that could not be written is not resolved. */

@@ -12,6 +12,8 @@ export interface DiskFaults {
   readonly symlinks?: string;
   /** Longer names are refused by ENAMETOOLONG. */
   readonly nameBytesMax?: number;
+  /** Names that differ in case alone are one name, which stays as it was made. */
+  readonly foldsCase?: boolean;
   /** `renameat2` with RENAME_NOREPLACE, which a disk without it refuses. */
   readonly renameNoReplace?: 'EINVAL';
   /** `mmap` of shared memory fails, as on 9p and FUSE disks with direct input and output. */

@@ -77,7 +77,10 @@ const at = (path: string): string => join(backing, path);
 
 function below(node: bigint, name: string): string {
   if (Buffer.byteLength(name) > (faults.nameBytesMax ?? 255)) throw new Refusal('ENAMETOOLONG');
-  return join(pathOf(node), name);
+  const folder = pathOf(node);
+  const folded = name.toLowerCase();
+  const known = faults.foldsCase && readdirSync(at(folder)).find((other) => other.toLowerCase() === folded);
+  return join(folder, known || name);
 }
 
 function nodeFor(path: string): bigint {

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PullSummary } from '../../api/jobs/jobs.ts';
 import { findCutPath } from '../../repository/manifest/cut-path.fixture.ts';
 import { SEGMENT_MIN_ENTRIES } from '../../repository/manifest/segment-cutter.ts';
 import { verify } from '../history/verify.ts';
@@ -35,6 +36,7 @@ import {
   testContext,
 } from '../session/job.fixture.ts';
 import { describeTree } from '../trees/same-trees.fixture.ts';
+import { status } from '../working-copy/status.ts';
 import { cloneWorkspace } from './clone.ts';
 import { pull } from './pull.ts';
 
@@ -442,30 +444,48 @@ describe('names that are the same where case or Unicode form does not count', ()
     ['case', 'Read.me', 'read.me'],
     ['Unicode form', 'caf\u00e9', 'cafe\u0301'],
     ['the case of a folder', 'Data/x', 'data/y'],
-  ])('get a warning from a push and are refused by a pull and a clone there: %s', async (_, one, other) => {
-    await init();
-    sandbox.write('work/plain', 'plain');
-    await push(testContext(work), {});
-    const environment = { DRAY_AUTHOR: 'tester', DRAY_ASSUME_CASE_INSENSITIVE: '1' };
-    const { root } = await cloneTo('copy', testContext(sandbox.folder, { environment }));
-    sandbox.write(`work/${one}`, 'one');
-    sandbox.write(`work/${other}`, 'other');
-    sandbox.write('work/another', 'one more');
-    const pushing = testContext(work);
-    expect(await push(pushing, {})).toMatchObject({ result: 'pushed', failed: 0 });
-    const [warning, ...more] = eventsOf(pushing, 'warning').filter(
-      (event) => event.warning === 'nameCollision',
-    );
-    expect(more).toEqual([]);
-    expect(warning!.message).toContain(one.split('/')[0]);
-    expect(warning!.message).toContain(other.split('/')[0]);
-    const before = describeTree(root);
-    const refusal = { code: 'unsafePath', message: expect.stringContaining('Nothing was written') };
-    await expect(pull(testContext(root, { environment }), {})).rejects.toMatchObject(refusal);
-    expect(describeTree(root)).toEqual(before);
-    await expect(cloneTo('fresh', testContext(sandbox.folder, { environment }))).rejects.toMatchObject(
-      refusal,
-    );
-    expect(existsSync(`${sandbox.folder}/fresh`)).toBe(false);
-  });
+  ])(
+    'get a warning from a push, and one of them is left out by a pull and a clone there: %s',
+    async (_, one, other) => {
+      await init();
+      sandbox.write('work/plain', 'plain');
+      await push(testContext(work), {});
+      const environment = { DRAY_AUTHOR: 'tester', DRAY_ASSUME_CASE_INSENSITIVE: '1' };
+      const { root } = await cloneTo('copy', testContext(sandbox.folder, { environment }));
+      sandbox.write(`work/${one}`, 'one');
+      sandbox.write(`work/${other}`, 'other');
+      sandbox.write('work/another', 'one more');
+      const pushing = testContext(work);
+      expect(await push(pushing, {})).toMatchObject({ result: 'pushed', failed: 0 });
+      const [warning, ...more] = eventsOf(pushing, 'warning').filter(
+        (event) => event.warning === 'nameCollision',
+      );
+      expect(more).toEqual([]);
+      expect(warning!.message).toContain(one.split('/')[0]);
+      expect(warning!.message).toContain(other.split('/')[0]);
+      const [kept, left] = [one, other].sort();
+      const leavesOne = async (run: (context: TestContext) => Promise<PullSummary>, at: string) => {
+        const context = testContext(at, { environment });
+        expect(await run(context)).toMatchObject({ failed: 1, commit: tipOf(remote) });
+        expect(eventsOf(context, 'warning').filter((event) => event.warning === 'notHeld')).toMatchObject([
+          { path: left, message: expect.stringContaining(`${left} beside `) },
+        ]);
+      };
+      await leavesOne((context) => pull(context, {}), root);
+      await leavesOne(async (context) => (await cloneTo('fresh', context)).summary, sandbox.folder);
+      for (const at of [root, `${sandbox.folder}/fresh`]) {
+        const context = () => testContext(at, { environment });
+        expect(readFileSync(`${at}/${kept}`, 'utf8')).toBe(kept === one ? 'one' : 'other');
+        expect(existsSync(`${at}/${left}`)).toBe(false);
+        expect(readFileSync(`${at}/another`, 'utf8')).toBe('one more');
+        expect(await pull(context(), {})).toMatchObject({ failed: 0, changes: { added: 0 } });
+        expect((await status(context(), {})).changes).toMatchObject({ added: 0, deleted: 0, modified: 0 });
+        writeFileSync(`${at}/plain`, `from ${at}`);
+        expect(await push(context(), {})).toMatchObject({ changes: { modified: 1, deleted: 0 } });
+        await pull(testContext(work), {});
+        expect(readFileSync(`${work}/${left}`, 'utf8')).toBe(left === one ? 'one' : 'other');
+        await pull(testContext(root, { environment }), {});
+      }
+    },
+  );
 });

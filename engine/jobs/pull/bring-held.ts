@@ -7,6 +7,7 @@ import type { Session } from '../session/open-workspace.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
 import { partOf } from '../session/workspace-scope.ts';
 import { applyChanges, lstatIfThere } from '../working-copy/apply-changes.ts';
+import type { NameTwins } from '../working-copy/name-twins.ts';
 import { createLeavingOut, type Unheld, whyUnheld, withUnheld } from '../working-copy/unheld-entries.ts';
 
 export interface HeldNow {
@@ -17,6 +18,8 @@ export interface HeldNow {
   readonly hash: CommitHash;
   readonly commit: Commit;
   readonly words: string;
+  /** Of this commit. */
+  readonly twins: NameTwins;
 }
 
 export const NOTHING_HELD = { brought: 0, bytes: 0, failed: 0 };
@@ -26,7 +29,7 @@ export const NOTHING_HELD = { brought: 0, bytes: 0, failed: 0 };
  * and forgets what the base does not have. A file that is there meanwhile stays, outside of the workspace.
  */
 export async function bringHeld(options: HeldNow): Promise<typeof NOTHING_HELD> {
-  const { hash, link, remote, session, words } = options;
+  const { hash, link, remote, session, twins, words } = options;
   const { index, state, workspace } = session;
   const { unheld = {} } = state;
   const paths = Object.keys(unheld);
@@ -37,7 +40,7 @@ export async function bringHeld(options: HeldNow): Promise<typeof NOTHING_HELD> 
   for (const path of paths) {
     const entry = entries.get(path);
     if (!entry) continue;
-    const why = whyUnheld(session, path, entry.kind === 'link');
+    const why = twins.has(path) ? 'twin' : whyUnheld(session, path, entry.kind === 'link');
     if (why || lstatIfThere(workspace.root, path.replace(/\/$/, ''))) left[path] = why ?? unheld[path]!;
     else writes.push(entry);
   }

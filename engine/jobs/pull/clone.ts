@@ -38,8 +38,8 @@ import { keptOf, layoutOfRepository } from '../session/sealed-remote.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 import { scopeOf } from '../session/workspace-scope.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
-import { checkNamesFit } from '../working-copy/names-fit.ts';
-import { createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
+import { findNameTwins } from '../working-copy/name-twins.ts';
+import { createLeavingOut, type LeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
 import { checkFolder, findBegun, leaveNothing } from './clone-folder.ts';
 import { arrivingOf, pullCommit } from './pull.ts';
 
@@ -159,12 +159,11 @@ async function fillFresh(
 ): Promise<PullSummary> {
   const { store, meter } = remote;
   const commit = await fetchCommit(session, store, target.commit);
-  await checkNamesFit(session, store, commit);
+  const leavingOut = createLeavingOut(session, await findNameTwins(session, store, commit));
   const part = await partOf(session, store, commit);
   onWriting();
   const totals = { files: entryCount(part.totals), bytes: part.totals.bytes };
   beginArrival(session, link.uuid, arrivalOf(session, target.commit, target.words, totals));
-  const leavingOut = createLeavingOut(session);
   const applied = await applyChanges({
     session,
     remote,
@@ -172,7 +171,7 @@ async function fillFresh(
     writing: { commit: target.commit, words: target.words },
     totals: part.totals,
     deletions: [],
-    writes: part.entries,
+    writes: eachWithoutTwins(leavingOut, part.entries),
     isFresh: true,
     leavingOut,
   });
@@ -195,6 +194,13 @@ async function fillFresh(
     failed: applied.failed + left,
     requests: meter.totals(),
   };
+}
+
+async function* eachWithoutTwins(
+  leavingOut: LeavingOut,
+  pages: ClonedPart['entries'],
+): AsyncGenerator<readonly Entry[]> {
+  for await (const page of pages) yield leavingOut.withoutTwins(page);
 }
 
 interface ClonedPart {

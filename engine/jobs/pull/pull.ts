@@ -25,7 +25,7 @@ import { applyChanges } from '../working-copy/apply-changes.ts';
 import { collectChanges, type OtherSide } from '../working-copy/conflicts.ts';
 import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
 import { forgetCutRuns, hasCutRuns, takeTorn } from '../working-copy/interrupted-writes.ts';
-import { checkNamesFit } from '../working-copy/names-fit.ts';
+import { findNameTwins } from '../working-copy/name-twins.ts';
 import { type MergePlan, openMergeKeeper, planMerge } from '../working-copy/plan-merge.ts';
 import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
 import { canHoldMore, createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
@@ -118,7 +118,10 @@ async function bringCommit(
   const commit = await fetchCommit(session, store, target);
   const toTarget = await collectChanges(changesFromBase(session, store, base, commit));
   const { changes: theirs, torn } = await takeTorn(session, store, { base, target: commit }, toTarget);
-  const plan = await planPull(session, theirs, { ref: named, words }, request);
+  const twins = await findNameTwins(session, store, commit);
+  const leavingOut = createLeavingOut(session, twins);
+  const fitting = leavingOut.withoutTwins(theirs);
+  const plan = await planPull(session, fitting, { ref: named, words }, request);
   if (request.dryRun) {
     const changes = await emitChanges(session, [plan.changes]);
     return {
@@ -130,12 +133,10 @@ async function bringCommit(
       requests: meter.totals(),
     };
   }
-  await checkNamesFit(session, store, commit);
   const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
   const toWrite = { files: writes.length, bytes: bytesOf(writes) };
   if (plan.changes.length > 0) beginArrival(session, link.uuid, arrivalOf(session, target, words, toWrite));
   const kept = plan.decided === 0 ? arrivedBefore(session, target, toWrite) : NOTHING;
-  const leavingOut = createLeavingOut(session);
   const applied = await applyChanges({
     session,
     remote,
@@ -155,11 +156,11 @@ async function bringCommit(
   if (isComplete) acceptTarget(session, link, pullTarget, theirs);
   else {
     // The base stays, and the next pull fetches the missing files.
-    endArrival(session, link, notPlanned(theirs, plan));
+    endArrival(session, link, notPlanned(fitting, plan));
     await dropOvertaken(session, store, { uuid: link.uuid, commit: target, undone: [...undone] });
   }
   const held = isComplete
-    ? await bringHeld({ session, remote, link, hash: target, commit, words })
+    ? await bringHeld({ session, remote, link, hash: target, commit, words, twins })
     : NOTHING_HELD;
   const isDone = (path: string) => leavingOut.found[path] === undefined && !undone.has(path);
   const done = plan.changes.filter(({ path }) => isDone(path));

@@ -21,7 +21,7 @@ import { scopeOf } from '../session/workspace-scope.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { hashFiles, undecidedFiles } from '../working-copy/hash-files.ts';
 import { takeTorn } from '../working-copy/interrupted-writes.ts';
-import { checkNamesFit } from '../working-copy/names-fit.ts';
+import { findNameTwins } from '../working-copy/name-twins.ts';
 import { refreshIndex, reportProblems } from '../working-copy/refresh-index.ts';
 import { createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
 import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
@@ -110,10 +110,10 @@ async function bringIn(run: ScopeRun, widening: Widening, ofBase: BaseOfAll): Pr
   const { commit, hash } = ofBase;
   const problems = reportProblems(session, (await refreshIndex(session)).problems);
   const entered = await enterBase(run, widening, commit);
-  const { deletions, givenUp, writes } = await findWrites(session, widening, entered);
-  await checkNamesFit(session, remote.store, commit);
+  const { deletions, givenUp, ...found } = await findWrites(session, widening, entered);
+  const leavingOut = createLeavingOut(session, await findNameTwins(session, remote.store, commit));
+  const writes = leavingOut.withoutTwins(found.writes);
   noteUnfinished(session, widening, hash);
-  const leavingOut = createLeavingOut(session);
   const { bytes, failed } = await applyChanges({
     session,
     remote,
@@ -131,7 +131,7 @@ async function bringIn(run: ScopeRun, widening: Widening, ofBase: BaseOfAll): Pr
   const left = leaveOut(session, leavingOut, failed === 0);
   dropRows(session, Object.keys(leavingOut.found));
   addDone(run, {
-    fetched: writes.length - failed - left,
+    fetched: found.writes.length - failed - left,
     downloadedBytes: bytes,
     failed: problems + failed + left,
   });

@@ -25,7 +25,9 @@ import { isAsKnown } from './apply-changes.ts';
 import { readBased } from './based-entries.ts';
 import { hashFiles, undecidedFiles } from './hash-files.ts';
 import { settleCutRuns } from './interrupted-writes.ts';
+import { findNameTwins, type NameTwins } from './name-twins.ts';
 import { refreshIndex } from './refresh-index.ts';
+import { createLeavingOut, leaveOut } from './unheld-entries.ts';
 
 const NAMED_MAX = 20;
 
@@ -36,13 +38,15 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
     if (request.keepsChanges && plan.changed > 0) throw wouldLose(plan);
     const paths = [...differing.map(({ path }) => path), ...extra];
     const changed = new Set(paths.filter((path) => isChanged(session, path)));
+    const leavingOut = createLeavingOut(session, found.twins);
     const applied = await applyAsEdits({
       session,
       remote,
       link,
       writing: { commit: hash, words: wordsOf(request) },
       deletions: extra,
-      writes: differing,
+      writes: leavingOut.withoutTwins(differing),
+      leavingOut,
       // A change made while this runs is kept as well.
       ...(request.keepsChanges ? {} : { givenUp: new Set(paths) }),
       keeper: openLocalKeeper({
@@ -55,9 +59,11 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
     });
     if (applied.failed === 0) await settleCutRuns(session, remote.store, applied.base);
     const stayed = extra.filter((path) => session.index.files.find(path, 0)?.after !== undefined).length;
-    const restored = differing.length - (applied.failed - stayed);
+    // The branch is not what is restored: nothing is recorded.
+    const left = leaveOut(session, leavingOut, false);
+    const restored = differing.length - (applied.failed - stayed) - left;
     const removed = request.exact ? { removed: extra.length - stayed } : {};
-    return { restored, ...removed, bytes: applied.bytes, failed: applied.failed, ...applied.keeping };
+    return { restored, ...removed, bytes: applied.bytes, failed: applied.failed + left, ...applied.keeping };
   });
 }
 
@@ -81,6 +87,8 @@ interface Differing {
   readonly differing: readonly Entry[];
   /** With `exact`: paths of the working copy that the commit lacks. */
   readonly extra: readonly string[];
+  /** Entries of the commit that cannot be here beside others. */
+  readonly twins: NameTwins;
 }
 
 async function withDiffering<T>(
@@ -109,7 +117,8 @@ async function withDiffering<T>(
     const extra = request.exact ? extraPaths(session, entries, request) : [];
     const paths = new Set([...entries.map(({ path }) => path), ...extra]);
     await hashFiles(session, undecidedFiles(session, paths));
-    return { differing: entries.filter((entry) => !isThere(session, entry)), extra };
+    const twins = await findNameTwins(session, store, commit);
+    return { differing: entries.filter((entry) => !isThere(session, entry)), extra, twins };
   };
   const found = await whileKept(store, hash, find, { signal: context.signal });
   return await work({ session, remote, hash, link, ...found });

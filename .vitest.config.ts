@@ -98,8 +98,8 @@ class SlowFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     // They end a test that hangs and judge nothing: on a busy machine a test may take ten times as long.
-    testTimeout: 600_000,
-    hookTimeout: 900_000,
+    testTimeout: isLongRun ? 3_600_000 : 600_000,
+    hookTimeout: isLongRun ? 3_600_000 : 900_000,
     expect: { poll: { timeout: 120_000 } },
     pool: 'forks',
     // Two more than the two cores of a small machine: tests often wait for a disk, a process or a page.

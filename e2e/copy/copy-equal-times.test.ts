@@ -143,16 +143,16 @@ describe.each(TRIED)('A copy from a %s to a %s', (from, to) => {
     await expectTouched(source, destination);
   });
 
-  it.skipIf(to === 'store')(
-    'sets the time of equal content when the cache holds another state of the destination',
-    async () => {
+  // An object that a run wrote is remembered without the second of its upload, so a store does not show that
+  // another program gave it another time under the same etag (`seenAs`).
+  if (to !== 'store')
+    it('sets the time of equal content when the cache holds another state of the destination', async () => {
       const source = await fill(from, NEW_S);
       const destination = newPlace(to);
       await copy(source, destination);
       await retime(to, destination, OLD_S);
       await expectTouched(source, destination);
-    },
-  );
+    });
 
   it.each([{ compare: 'checksum' }, { immutable: true }] as const)(
     'sets the time of equal content after a run with %j, which sets none',

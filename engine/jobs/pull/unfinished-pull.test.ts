@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PullSummary } from '../../api/jobs/jobs.ts';
+import { revert } from '../merge/revert.ts';
 import { push } from '../push/push.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { remoteAdd } from '../remotes/remotes.ts';
@@ -290,6 +291,17 @@ describe('After a pull that did not end', () => {
     await pull(testContext(user), {});
     await push(testContext(user), {});
     expect(await branchHas()).toEqual({ a: '1', b: 'mine', c: '1', 'ro/r': 'largelarge' });
+  });
+
+  it('a push records a revert, which is pending no more', async () => {
+    await others({ c: '2' });
+    await pull(testContext(user), {});
+    await revert(testContext(user), { ref: '@' });
+    const { bring } = await pullHalf();
+    expect(await push(testContext(user), {})).toMatchObject({ result: 'pushed', changes: { modified: 1 } });
+    expect(await status(testContext(user), {})).not.toHaveProperty('merging');
+    bring();
+    expect(await branchHas()).toMatchObject({ a: '2', c: '1' });
   });
 
   it('a push --no-index waits for the rest', async () => {

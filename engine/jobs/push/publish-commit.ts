@@ -28,7 +28,7 @@ import { isSegmentOf, type KeysToAvoid } from '../../repository/manifest/segment
 import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
-import { withPending } from '../merge/pending-merge.ts';
+import { savePending } from '../merge/pending-merge.ts';
 import { changesOutside, checkMergedWhole, mergedCommit, refuseMergeOntoTip } from '../merge/record-merge.ts';
 import { isForgotten } from '../retention/forgotten.ts';
 import { arrivalOf } from '../session/arrivals.ts';
@@ -487,6 +487,7 @@ function acceptRestored(
 
 function accept(context: PublishContext, own: CommitHash): void {
   const { base, session, link } = context;
+  savePending(session, undefined);
   if (base.isMixed) {
     acceptOntoArrivals(session, link, arrivalOf(session, own, 'pull'));
     return;
@@ -495,6 +496,5 @@ function accept(context: PublishContext, own: CommitHash): void {
     session.index.settings.base = undefined;
     session.index.files.acceptChanges();
   });
-  session.state = withPending(session.state, session.remoteName, undefined);
   saveBase(session, link.uuid, own, 'branch');
 }

@@ -9,7 +9,7 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
 import { leadsTo } from '../../repository/leads-to.ts';
-import { withPending } from '../merge/pending-merge.ts';
+import { savePending } from '../merge/pending-merge.ts';
 import { arrivalOf } from '../session/arrivals.ts';
 import { changesFromBase } from '../session/base-changes.ts';
 import { acceptCommit, beginArrival, endArrival, ensureBase, fetchCommit } from '../session/base-commit.ts';
@@ -50,7 +50,7 @@ export async function settleUnconfirmedPush(
     const base = await ensureBase(session, store, link);
     const commit = await fetchCommit(session, store, own);
     // That push has recorded it.
-    session.state = withPending(session.state, session.remoteName, undefined);
+    savePending(session, undefined);
     if (base.isMixed) await acceptOverArrivals(session, store, link, { hash: own, commit });
     else {
       const changes = await collectChanges(changesFromBase(session, store, base, commit));

@@ -3,7 +3,7 @@ import { DrayError } from '../../../engine/api/error.ts';
 import { type TestContext, testContext } from '../../../engine/jobs/session/job.fixture.ts';
 import { type RunFault, runWithFault } from './run-faults.ts';
 import { learnCommit } from './stored-history.ts';
-import { forgetLostPush, isWorkspace, pendingOf, type Workspace, type World } from './world.ts';
+import { beforeCommand, isWorkspace, pendingOf, stateOf, type Workspace, type World } from './world.ts';
 
 /** How a command ended. */
 export interface Outcome<T> {
@@ -22,7 +22,7 @@ export async function attempt<T>(
   { directory = w.root, fault }: { readonly fault: RunFault; readonly directory?: string },
   job: (context: TestContext) => Promise<T>,
 ): Promise<Outcome<T>> {
-  forgetLostPush(world, w);
+  beforeCommand(world, w);
   let outcome: Pick<Outcome<T>, 'value' | 'error' | 'context'> | undefined;
   let isMet = false;
   await runWithFault(w.root, fault, async (run) => {
@@ -32,9 +32,21 @@ export async function attempt<T>(
     isMet = run.isMet;
     if (run.isKilled) outcome = { ...outcome, value: undefined, error: new DrayError('aborted', 'Killed.') };
   });
-  // An earlier push had recorded it, and is known by now to have succeeded.
-  if (w.unconfirmed && w.merging && isWorkspace(w) && !pendingOf(w)) w.merging = undefined;
+  if (w.unconfirmed && isWorkspace(w)) noteSettled(w);
   return { ...outcome!, isMet, newCommits: await learnWritten(world) };
+}
+
+/** The command has found that an earlier push had succeeded, and goes on from there. */
+function noteSettled(w: Workspace): void {
+  const pending = pendingOf(w);
+  const isSame = pending?.commit === w.merging?.commit && pending?.kind === w.merging?.kind;
+  if (w.merging && !isSame) w.merging = undefined;
+  const base = stateOf(w).bases.origin;
+  if (w.arriving.size > 0 || w.isFuzzy || !w.unconfirmed?.onBase.includes(base!)) return;
+  w.base = base;
+  w.unconfirmed = undefined;
+  // What is pending now is of this command.
+  w.merging = undefined;
 }
 
 export async function outcomeOf<T>(

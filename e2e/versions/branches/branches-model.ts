@@ -15,7 +15,7 @@ import { differing } from './history-model.ts';
 import { abortPending, mergeInto, revertCommit } from './merges.ts';
 import { requireRule } from './model-fault.ts';
 import { expectRefs, loseOrReturnRef, nameCommit, removeName, returnRef, switchToNew } from './names.ts';
-import { conflictsWith, isUncertain, pushBoth, pushOnce } from './pushes.ts';
+import { conflictsWith, pushBoth, pushOnce } from './pushes.ts';
 import { faultyStore, type RunFault } from './run-faults.ts';
 import { settleWorkspace } from './settle.ts';
 import {
@@ -92,9 +92,6 @@ async function takeStep(world: World, at: number): Promise<void> {
   const others = world.workspaces.filter((one) => one !== w && !one.isAbsent);
   // Who shares a branch meets more often.
   const near = others.filter((one) => one.branch === w.branch);
-  // A command may settle that now, and the branch may be another one later.
-  for (const one of world.workspaces)
-    for (const path of one.edits.keys()) if (isUncertain(world, one, path)) one.uncertain.add(path);
   const before = new Map(world.workspaces.map((one) => [one, new Map(one.edits)]));
   await act(world, w, draw.of(near.length > 0 && draw.chance(75) ? near : others));
   for (const one of world.workspaces) {
@@ -258,7 +255,9 @@ async function checkStatus(w: Workspace): Promise<void> {
     found.add(path);
     if (fromPath !== undefined) found.add(fromPath);
   }
-  const expected = new Set(w.edits.keys());
+  const expected = new Set(
+    [...w.edits].filter(([path, to]) => to !== w.held.get(path)).map(([path]) => path),
+  );
   const wrong = [...new Set([...found, ...expected])].filter(
     (path) => !found.has(path) || !expected.has(path),
   );

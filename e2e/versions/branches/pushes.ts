@@ -8,12 +8,13 @@ import { ModelFault, requireRule } from './model-fault.ts';
 import type { RunFault } from './run-faults.ts';
 import {
   arrivingOf,
+  beforeCommand,
   checkDisk,
   contextOf,
   count,
   diskOf,
   type Edits,
-  forgetLostPush,
+  hasForeign,
   isReplaced,
   isSettled,
   note,
@@ -38,8 +39,7 @@ export async function pushOnce(world: World, w: Workspace, fault: RunFault): Pro
 
 /** What is arriving was the branch's, which is no longer based on it: an explicit choice is needed. */
 export function isTakenBack(world: World, w: Workspace, { error }: Outcome<unknown>): boolean {
-  const tip = tipOf(world, w.branch);
-  return error?.code === 'damaged' && [...w.arriving].some((hash) => !world.history.isIn(hash, tip));
+  return error?.code === 'damaged' && hasForeign(world, w);
 }
 
 /**
@@ -60,7 +60,7 @@ export async function pushBoth(world: World, one: Workspace, other: Workspace): 
   const before = [tipOf(world, one.branch), tipOf(world, other.branch)] as const;
   if (before.includes(undefined) || [one, other].some((w) => isReplaced(world, w) || w.merging?.isUnfinished))
     return await pushOnce(world, one, { kind: 'none' });
-  for (const w of [one, other]) forgetLostPush(world, w);
+  for (const w of [one, other]) beforeCommand(world, w);
   const job = (w: Workspace) => outcomeOf(contextOf(w), (context) => push(context, { allowEmptied: true }));
   const ended = await Promise.all([job(one), job(other)]);
   const newCommits = await learnWritten(world);
@@ -106,9 +106,7 @@ export function conflictsWith(world: World, w: Workspace, target: string | undef
 export function isUncertain(world: World, w: Workspace, path: string): boolean {
   const { edits, uncertain } = w;
   if (uncertain.has(path)) return true;
-  const tip = tipOf(world, w.branch);
-  const isForeign = [...w.arriving].some((hash) => !world.history.isIn(hash, tip));
-  return isForeign && world.history.filesOf(w.base).get(path) === edits.get(path);
+  return hasForeign(world, w) && world.history.filesOf(w.base).get(path) === edits.get(path);
 }
 
 /** Whether the merged commit has something of the branch that the base lacks. */
@@ -160,6 +158,8 @@ function checkEdits(world: World, w: Workspace, commit: ModelCommit): void {
     requireRule(allowed.includes(files.get(path)), 'a push sent something else than its edits', details);
     if (!isEdited || !isOnTip || mayBeNone || w.isFuzzy) continue;
     const seen = [w.held.get(path), w.edits.get(path), ...(w.doubts.get(path) ?? [])];
+    // Where all that arrived was changed since, the edits are those of the base again.
+    if (hasForeign(world, w)) seen.push(world.history.filesOf(w.base).get(path));
     const isSeen = seen.includes(onto.get(path));
     requireRule(isSeen, 'a push replaced a change that its user had not seen', details);
   }
@@ -214,7 +214,9 @@ async function settlePush(
   count(world, isMet ? 'push with a fault' : `push refused: ${error!.code} ${error!.data.reason ?? ''}`);
   if (isPublished) {
     requireRule(isMet, 'a push that failed has moved the branch', () => error!.message);
-    w.unconfirmed = { edits: w.edits, held: new Map(w.held), commits: own.map(({ hash }) => hash) };
+    const onBase = own.filter(({ parents }) => parents[0] === w.base).map(({ hash }) => hash);
+    const commits = own.map(({ hash }) => hash);
+    w.unconfirmed = { edits: w.edits, held: new Map(w.held), commits, onBase };
     w.held = new Map(diskOf(w));
     w.edits = new Map();
     w.uncertain.clear();

@@ -36,7 +36,13 @@ export interface Workspace {
   arriving: ReadonlySet<string>;
   /** What a push published that ended before its own bookkeeping: the edits, and what they replaced. */
   unconfirmed:
-    | { readonly edits: Edits; readonly held: Files; readonly commits: readonly string[] }
+    | {
+        readonly edits: Edits;
+        readonly held: Files;
+        readonly commits: readonly string[];
+        /** Of these the one that becomes the base, and not one that merges it with the branch. */
+        readonly onBase: readonly string[];
+      }
     | undefined;
   /** A merge or a revert that is not pushed yet. */
   merging: Pending | undefined;
@@ -208,11 +214,29 @@ export function setEdit(w: Workspace, path: string, content: string | undefined)
   else w.edits.set(path, content);
 }
 
+/** What the workspace's next command may find out first. */
+export function beforeCommand(world: World, w: Workspace): void {
+  forgetLostPush(world, w);
+  const { history } = world;
+  const isForeign = hasForeign(world, w);
+  for (const [path, to] of w.edits) {
+    const isArriving = [...w.arriving].some((hash) => history.filesOf(hash).get(path) === to);
+    const isBack = isForeign && history.filesOf(w.base).get(path) === to;
+    if (isArriving || isBack) w.uncertain.add(path);
+  }
+}
+
+/** Whether something is arriving that the branch does not have. */
+export function hasForeign(world: World, w: Workspace): boolean {
+  const tip = tipOf(world, w.branch);
+  return [...w.arriving].some((hash) => !world.history.isIn(hash, tip));
+}
+
 /**
  * A push that did not know its end, and whose branch was moved away from its commit since then: the workspace
  * finds no trace of it, and its edits are edits.
  */
-export function forgetLostPush(world: World, w: Workspace): void {
+function forgetLostPush(world: World, w: Workspace): void {
   const { unconfirmed } = w;
   const tip = tipOf(world, w.branch);
   if (!unconfirmed || tip === undefined) return;

@@ -86,7 +86,7 @@ const STATE = v.object({
   /** By remote name: commits some of whose files may be here (jobs/session/arrivals.ts). */
   arriving: v.optional(v.record(v.string(), v.pipe(v.array(ARRIVAL), v.minLength(1)))),
   /** By path: entries that this file system cannot hold (jobs/working-copy/unheld-entries.ts), and why. */
-  unheld: v.optional(v.record(v.string(), v.picklist(['link', 'name', 'twin']))),
+  unheld: v.optional(v.record(v.string(), v.picklist(['link', 'mount', 'name', 'twin']))),
   /**
    * By remote name: the base is another version than that of the branch, which somebody looks at
    * (jobs/session/detached.ts). `ref` is what they typed.

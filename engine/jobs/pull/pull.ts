@@ -28,7 +28,7 @@ import { forgetCutRuns, hasCutRuns, takeTorn } from '../working-copy/interrupted
 import { findNameTwins } from '../working-copy/name-twins.ts';
 import { type MergePlan, openMergeKeeper, planMerge } from '../working-copy/plan-merge.ts';
 import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
-import { canHoldMore, createLeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
+import { canHoldMore, createLeavingOut, type LeavingOut, leaveOut } from '../working-copy/unheld-entries.ts';
 import { emitChanges, toChange, workingChanges } from '../working-copy/working-changes.ts';
 import { bringHeld, NOTHING_HELD } from './bring-held.ts';
 
@@ -171,7 +171,7 @@ async function bringCommit(
     commit: isComplete ? target : (session.state.bases[session.remoteName] ?? null),
     changes: { ...changes, added: changes.added + held.brought },
     downloadedBytes: applied.bytes + held.bytes,
-    decided: isComplete ? plan.decided : countDecided(plan, undone),
+    decided: isComplete && left === 0 ? plan.decided : countDecided(plan, undone, leavingOut),
     ...(isComplete ? {} : { arriving: arrivingOf(session, target, applied.failed) }),
     ...applied.keeping,
     failed: problems + applied.failed + left + held.failed,
@@ -226,9 +226,10 @@ function undoneOf({ index }: Session, { changes }: MergePlan): ReadonlySet<strin
 }
 
 /** The conflicts whose side is here. A path that could not be written is not resolved. */
-function countDecided({ conflicts }: MergePlan, undone: ReadonlySet<string>): number {
+function countDecided({ conflicts }: MergePlan, undone: ReadonlySet<string>, { found }: LeavingOut): number {
+  const open = [...undone, ...Object.keys(found)];
   const isDone = ({ path }: MergeConflict) =>
-    ![...undone].some((other) => other === path || other.startsWith(`${path}/`));
+    !open.some((other) => other === path || other.startsWith(`${path}/`));
   return conflicts.filter(isDone).length;
 }
 

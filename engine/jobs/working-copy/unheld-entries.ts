@@ -1,14 +1,15 @@
 /**
  * Entries of a commit that this file system cannot hold: a name that is too long or that it does not allow,
- * a link on a disk without links, a name that is another one's there (`name-twins.ts`). They are left out by
- * name, like what is outside of a scope: `state.json` names them, the index has no row of them, a push keeps
- * them as the branch has them. A pull looks at them again: it forgets what the branch has no more, and
- * fetches what the disk can hold now.
+ * a link on a disk without links, a name that is another one's there (`name-twins.ts`), a file or link where
+ * a disk is mounted. They are left out by name, like what is outside of a scope: `state.json` names them, the
+ * index has no row of them, a push keeps them as the branch has them. A pull looks at them again: it forgets
+ * what the branch has no more, and fetches what the disk can hold now.
  */
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorRecord } from '../../api/error.ts';
+import { isMountPoint } from '../../files/disk/mount-point.ts';
 import { errnoOf } from '../../files/write/write-error.ts';
 import type { Entry } from '../../model/entry.ts';
 import { checkEntryPath } from '../../model/safe-path.ts';
@@ -44,7 +45,10 @@ export function createLeavingOut(session: Session, twins: NameTwins = new Map())
       }),
     takes({ kind, path }, { data: { errno } }) {
       const isSuspect =
-        OF_NAMES.has(errno) || (kind === 'link' && OF_LINKS.has(errno)) || isForbiddenByWindows(path);
+        OF_NAMES.has(errno) ||
+        (kind === 'link' && OF_LINKS.has(errno)) ||
+        isForbiddenByWindows(path) ||
+        isMounted(session, path);
       const why = isSuspect ? whyUnheld(session, path, kind === 'link') : undefined;
       if (why) found[path] = why;
       return why !== undefined;
@@ -59,6 +63,7 @@ export function whyUnheld(
   isLink: boolean,
 ): Unheld[string] | undefined {
   if (isForbiddenByWindows(path)) return 'name';
+  if (isMounted({ workspace }, path)) return 'mount';
   const probe = join(workspace.temporaryFolder, `probe-${randomBytes(6).toString('hex')}`);
   try {
     mkdirSync(probe);
@@ -72,6 +77,10 @@ export function whyUnheld(
   } finally {
     rmSync(probe, { recursive: true, force: true });
   }
+}
+
+function isMounted({ workspace }: Pick<Session, 'workspace'>, path: string): boolean {
+  return !path.endsWith('/') && isMountPoint(join(workspace.root, path));
 }
 
 /** Device names such as `con`, `a:b`, and a dot or space at the end. Elsewhere the path may be written. */

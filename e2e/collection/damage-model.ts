@@ -150,7 +150,10 @@ async function perform(
   const before = harm.damage;
   let isDamaged = before !== undefined;
   let fault: unknown;
+  let isOver = false;
   const change = async () => {
+    // A killed machine's request may happen later.
+    if (isOver) return;
     try {
       await harm.change();
       isDamaged ||= harm.damage !== undefined;
@@ -160,6 +163,7 @@ async function perform(
   };
   const seen = draw.chance(30) ? withInterruption(store, draw.below(REQUESTS_OF_DEED), change) : store;
   const { failures, limbo } = await run(seen, deed, draw);
+  isOver = true;
   if (fault !== undefined) throw fault;
   if (harm.damage !== before) await harm.settle();
   for (const failure of failures) {

@@ -13,6 +13,7 @@ import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
+import { isDamage } from '../base/read-checked.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { CallOptions, DeleteOptions, ObjectStore } from '../remotes/object-store.ts';
 import { checkSchema, FEATURE_COLLECTION, FORMAT, parseDocument } from './document.ts';
@@ -80,6 +81,23 @@ export async function readRef(
 }
 
 /** Like `readRef`, but also returns a ref that is pending or removed. */
+/** @throws `damaged`, for a branch with the way to make it again */
+function parseRef(name: string, bytes: Uint8Array): v.InferOutput<typeof refSchema> {
+  const key = refKey(name);
+  try {
+    return checkSchema(key, refSchema, parseDocument(key, bytes));
+  } catch (error) {
+    if (!isDamage(error) || !name.startsWith('heads/')) throw error;
+    const command = `dray repair --branch ${name.slice('heads/'.length)}`;
+    throw new DrayError('damaged', error.message, {
+      data: error.data,
+      advice: `"${command}" makes it again at the newest commit that a workspace knows.`,
+      command,
+      cause: error,
+    });
+  }
+}
+
 export async function readAnyRef(
   store: ObjectStore,
   name: string,
@@ -89,7 +107,7 @@ export async function readAnyRef(
   const key = refKey(name);
   const read = await store.read(key, { ...options, maxBytes: REF_MAX_BYTES });
   if (!read) return undefined;
-  const document = checkSchema(key, refSchema, parseDocument(key, read.bytes));
+  const document = parseRef(name, read.bytes);
   const { again, commit, epoch, nonce, repository, required, state = 'live' } = document;
   return {
     name,

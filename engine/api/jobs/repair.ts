@@ -29,6 +29,8 @@ export interface RepairSummary {
   readonly commit?: string;
   /** Branches and tags that are gone or cannot be read: they come first. */
   readonly lostRefs: number;
+  /** The old commits that still cannot be read: history can end there. */
+  readonly lostCommits?: readonly string[];
   /** Commits that no branch, tag or other commit names. */
   readonly unnamed: number;
   readonly requests: RequestTotals;

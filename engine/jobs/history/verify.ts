@@ -46,6 +46,8 @@ export interface Damage {
   readonly objects: ReadonlyMap<RemoteKey, { readonly isMissing: boolean }>;
   /** Packs whose content lies in faulty ones now. */
   readonly moved: ReadonlySet<RemoteKey>;
+  /** The commits that refs name. */
+  readonly tips: ReadonlySet<CommitHash>;
   /** The commits that refs lead to. */
   readonly commits: ReadonlySet<CommitHash>;
 }
@@ -71,6 +73,7 @@ class Verifier {
   #forgotten = 0;
   #files = 0;
   readonly #seen = new Set<CommitHash>();
+  #tips: ReadonlySet<CommitHash> = new Set();
   readonly #inlineCommits: CommitHash[] = [];
   readonly #segments = new Map<SegmentHash, CommitSegment>();
 
@@ -116,6 +119,7 @@ class Verifier {
       documents: findings.keys,
       objects: objects.faults,
       moved: objects.movedToFaulty,
+      tips: this.#tips,
       commits: this.#seen,
     };
   }
@@ -143,6 +147,7 @@ class Verifier {
       else this.#noteCommit(hash, commit);
     };
     const commits = tips.map(({ commit }) => commit);
+    this.#tips = new Set(commits);
     await using ahead = readCommitsAhead(this.#tools);
     const tools = { ...this.#tools, store: ahead.store };
     const onEnd = (hash: CommitHash) => warnOfEnd(this.#tools.context, hash);

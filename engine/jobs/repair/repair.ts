@@ -24,6 +24,7 @@ import {
   COLLECTION_KEY,
   COLLECTION_PREFIX,
   DESCRIPTOR_KEY,
+  hashFromCommitKey,
   isContentKey,
   REFS_PREFIX,
   RETENTION_KEY,
@@ -81,6 +82,13 @@ async function repairBranch(
     unnamed: 0,
     requests: tools.meter.totals(),
   };
+}
+
+/** Those that no branch and no tag names. */
+function lostCommitsOf({ documents, tips }: Damage): Pick<RepairSummary, 'lostCommits'> {
+  const lostCommits = [...documents].flatMap((key) => hashFromCommitKey(key) ?? []);
+  const old = lostCommits.filter((hash) => !tips.has(hash));
+  return old.length === 0 ? {} : { lostCommits: old };
 }
 
 /** What a run has sent. */
@@ -154,6 +162,7 @@ class Repairer {
       ...counts,
       left: countOf(left),
       lostRefs: [...left.documents].filter((key) => key.startsWith(REFS_PREFIX)).length,
+      ...lostCommitsOf(left),
       affectedPaths: left.summary.affectedPaths,
       ...sent,
       ...(commit === undefined ? {} : { branch: this.#session.state.branch, commit }),

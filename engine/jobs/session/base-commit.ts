@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
-import { readChecked } from '../../base/read-checked.ts';
+import { isDamage, readChecked } from '../../base/read-checked.ts';
 import type { PendingScope } from '../../index/file-table.ts';
 import type { Change } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
@@ -86,7 +86,7 @@ async function readCommitOf(session: Session, store: ObjectStore, hash: CommitHa
   const read = await readChecked(
     () => store.read(commitKey(hash), { maxBytes: STORED_DOCUMENT_MAX_BYTES, signal }),
     ({ bytes }) => ({ bytes, commit: decodeCommit(hash, bytes) }),
-  );
+  ).catch((error: unknown) => adviseOnDamaged(error, hash));
   if (!read) {
     const key = nameOnStore(store, commitKey(hash));
     throw new DrayError('damaged', `The commit ${hash} is missing on ${store.address}: there is no ${key}.`, {
@@ -97,6 +97,17 @@ async function readCommitOf(session: Session, store: ObjectStore, hash: CommitHa
   }
   session.index.settings.cacheCommit(hash, read.bytes);
   return read.commit;
+}
+
+function adviseOnDamaged(error: unknown, hash: CommitHash): never {
+  if (!isDamage(error) || error.data.advice !== undefined) throw error;
+  const { data, message } = error;
+  throw new DrayError('damaged', message, {
+    data,
+    advice: adviceOnLost(hash),
+    command: 'dray repair',
+    cause: error,
+  });
 }
 
 /** Nobody can tell what a commit needed whose record is lost, nor which commits come before it. */

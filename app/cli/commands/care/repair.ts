@@ -81,6 +81,9 @@ const repairView: CommandView<RepairSummary> = {
   exitCode: ({ left }) => (left > 0 ? EXIT_FAILED : 0),
 };
 
+/** One after the other is ended: behind one there may be another. */
+const LOST_SHOWN_MAX = 5;
+
 function endLines({ commit = '', left, result, unnamed }: RepairSummary): string[] {
   const short = commit.slice(0, 10);
   const lines = [
@@ -117,10 +120,19 @@ function resultLines(summary: RepairSummary): string[] {
       `Repaired ${formatCount(found - left)} of ${formatCount(found)}: ${formatPlural(uploadedObjects, 'object')} stored again (${formatBytes(uploadedBytes)})${branch === undefined ? '' : `, ${branch} is at ${short}`}.`,
     );
   if (left === 0) return lines;
+  const { lostCommits = [] } = summary;
   const where =
-    leftInBranch === 0
-      ? '. Only older commits, or other branches and tags, are affected: "dray forget" lets them go'
-      : `: ${cannot}`;
+    lostCommits.length > 0
+      ? ''
+      : leftInBranch === 0
+        ? '. Only older commits, or other branches and tags, are affected: "dray forget" lets them go'
+        : `: ${cannot}`;
   lines.push(`${formatCount(left)} still missing or damaged${where}.`);
+  for (const hash of lostCommits.slice(0, LOST_SHOWN_MAX)) {
+    const short = hash.slice(0, 10);
+    lines.push(
+      `Nobody knows what came before ${short}. If no other workspace can repair it, "dray repair --end-history ${short}" lets history begin after it.`,
+    );
+  }
   return lines;
 }

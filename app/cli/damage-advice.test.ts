@@ -40,7 +40,7 @@ beforeAll(async () => {
   }
   await succeed('work', 'branch', 'other', commits[2]!);
   await succeed('work', 'tag', 'v1', commits[2]!);
-  await succeed('work', 'forget', '--keep-last', '3', '--save');
+  await succeed('work', 'forget', '--keep-last', '2', '--save');
   await succeed('work', 'gc', '--grace', '0s');
   await succeed('', 'clone', 'store', 'copy');
   cpSync(join(base, 'now'), join(base, 'saved'), { recursive: true, preserveTimestamps: true });

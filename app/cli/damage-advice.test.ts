@@ -1,6 +1,6 @@
 /**
- * The advice of each error about damage is run: for each kind of damage and each command that fails because of
- * it, the commands that the message puts in quotes are taken, and must not be refused for the same reason.
+ * The advice of each error about damage is run: for each kind of damage and each command that fails because
+ * of it, the commands that the message quotes are taken. They must not be refused for the same reason.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -117,15 +117,16 @@ async function refuseRecorded(
 /**
  * No state means no round, unless the state is lost: then nobody knows which keys to avoid. A round that was
  * sealed has raised the epoch of every ref. One LIST, and one request for one other ref.
- * @throws `damaged`
+ * @returns The name of a ref that knows a round.
  */
-async function refuseLostState({ isRestored, name, signal, store }: PublishOptions): Promise<void> {
-  if (isRestored) return;
+async function findMarkedRef(options: PublishOptions): Promise<string | undefined> {
+  const { isRestored, name, signal, store } = options;
+  if (isRestored) return undefined;
   const call = signal ? { signal } : {};
   const { objects } = await store.list({ prefix: REFS_PREFIX, limit: 2 }, call);
   const other = objects.map(({ key }) => key.slice(REFS_PREFIX.length)).find((each) => each !== name);
   const ref = other === undefined ? undefined : await readAnyRef(store, other, call);
-  if (ref && ref.epoch > 0) throw lostState(store, ref.name);
+  return ref && ref.epoch > 0 ? ref.name : undefined;
 }
 
 async function moveExisting(
@@ -158,6 +159,11 @@ async function makeNew(options: PublishOptions, commit: CommitHash): Promise<boo
   }
   if (!written || !current) return false;
   if (await view.refresh()) return false;
-  if (view.round === 0 && !options.isFirst) await refuseLostState(options);
+  const marked = view.round === 0 && !options.isFirst ? await findMarkedRef(options) : undefined;
+  if (marked !== undefined) {
+    // The round may have begun since the state was read.
+    if (await view.refresh()) return false;
+    throw lostState(store, marked);
+  }
   return (await writeAnyRef(store, name, live, { etag: current.etag }, call)).written;
 }

@@ -164,7 +164,7 @@ export function settleBring(
   }
   if (isMet) {
     count(world, `${words} did not end`);
-    takeArrived(world, w, bringing);
+    takeArrived(world, w, { ...bringing, isCut: value === undefined });
     return;
   }
   requireRule(value === undefined, `a ${words} failed for some files`, () => ({
@@ -293,7 +293,7 @@ function editsAfter(w: Workspace, theirs: Files, { decide, disk, met, unclear }:
 function takeArrived(
   world: World,
   w: Workspace,
-  { decide, isDetached = false, target, words }: Bringing,
+  { decide, isCut, isDetached = false, target, words }: Bringing & { readonly isCut: boolean },
 ): void {
   const theirs = world.history.filesOf(target);
   const disk = diskOf(w);
@@ -324,6 +324,8 @@ function takeArrived(
         details,
       );
       hasChanged ||= now !== w.held.get(path);
+      // Its row may not have been saved: a later edit is then based on what was here.
+      if (isCut && now !== w.held.get(path)) addDoubt(w, path, w.held.get(path));
       setOrDelete(w.held, path, now);
       continue;
     }

@@ -270,7 +270,10 @@ function acceptPush(
   const hadArriving = w.arriving.size > 0;
   w.arriving = new Set(arrivingOf(w));
   if (summary.result === 'pushed') {
-    requireRule(!w.isDetached, 'a push went on from a version that is only looked at', () => w.name);
+    // The branch may have been moved to that version: the workspace follows it again.
+    const isLook = w.isDetached && !tips.includes(w.base);
+    requireRule(!isLook, 'a push went on from a version that is only looked at', () => w.name);
+    w.isDetached = false;
     requireRule(
       tips.every((one) => conflictsWith(world, w, one).length > 0) === false,
       'a push ended in spite of a conflict',

@@ -151,9 +151,14 @@ async function perform(
   let isDamaged = before !== undefined;
   let fault: unknown;
   let isOver = false;
-  const change = async () => {
+  let changing: Promise<void> | undefined;
+  const change = () => {
     // A killed machine's request may happen later.
-    if (isOver) return;
+    if (isOver) return Promise.resolve();
+    changing = changeOnce();
+    return changing;
+  };
+  const changeOnce = async () => {
     try {
       await harm.change();
       isDamaged ||= harm.damage !== undefined;
@@ -164,6 +169,8 @@ async function perform(
   const seen = draw.chance(30) ? withInterruption(store, draw.below(REQUESTS_OF_DEED), change) : store;
   const { failures, limbo } = await run(seen, deed, draw);
   isOver = true;
+  // A machine may be killed while it waits for this.
+  await changing;
   if (fault !== undefined) throw fault;
   if (harm.damage !== before) await harm.settle();
   for (const failure of failures) {

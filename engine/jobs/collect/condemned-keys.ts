@@ -35,11 +35,17 @@ export async function findRescued(
   return { lists: await lists.finish(), objects };
 }
 
-/** @param onRemoved Called with the number of keys after each request. */
+export interface RemovalOptions {
+  /** Spares what is needed after all. */
+  readonly isNeeded: (key: RemoteKey) => boolean;
+  /** Called with the number of keys after each request. */
+  readonly onRemoved: (keys: number) => void;
+}
+
 export async function removeCondemned(
   tools: WalkTools,
   { candidates, rescued }: CollectionState,
-  onRemoved: (keys: number) => void,
+  { isNeeded, onRemoved }: RemovalOptions,
 ): Promise<void> {
   const spared = new LiveKeys();
   for (const name of rescued) for (const key of await readKeys(tools, name)) spared.add(key);
@@ -47,7 +53,7 @@ export async function removeCondemned(
   const room = new Budget(DELETES_BEGUN_MAX);
   try {
     for (const name of candidates) {
-      const keys = (await readKeys(tools, name)).filter((key) => !spared.has(key));
+      const keys = (await readKeys(tools, name)).filter((key) => !spared.has(key) && !isNeeded(key));
       for (let at = 0; at < keys.length; at += KEYS_PER_DELETE) {
         const permit = await room.acquire(1, tasks.signal);
         const batch = keys.slice(at, at + KEYS_PER_DELETE);

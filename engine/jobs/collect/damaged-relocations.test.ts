@@ -105,6 +105,21 @@ describe('a relocation', () => {
     expect(await repository.garbage()).toEqual([]);
   });
 
+  it('that is lost after its round was sealed costs nothing, whoever ends the round', async () => {
+    const repository = await createTestRepository();
+    const old = await sparse(repository);
+    const killed = onEachRequest(repository.store, (_number, _request, call) => {
+      if (call.startsWith('delete ')) throw KILLED;
+    });
+    await expect(repository.collect({}, killed.store)).rejects.toBe(KILLED);
+    await repository.store.delete([relocationKey(packOf(old))]);
+    // The next round writes the pack anew, with another relocation.
+    await repository.collect();
+    expect(await repository.unreadable()).toEqual([]);
+    expect(await repository.keys('relocations/')).toContain(relocationKey(packOf(old)));
+    expect(await repository.garbage()).toEqual([]);
+  });
+
   it('whose new places are altered ends a collection, by its digest', async () => {
     const moved = await createMoved();
     await alter(moved.repository, moved.relocation, swapPlaces);

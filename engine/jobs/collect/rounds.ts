@@ -229,8 +229,10 @@ async function endRound(tools: RoundTools, begun: StoredState, first?: FirstMark
       stored = await writeCollectionState(tools.store, next, stored, call);
     }
     if (stored?.state.run !== run || stored.state.phase !== 'sealed') return createTally();
+    const isNeeded = begun.state.phase === 'sealed' ? await markAgain(tools, begun.state) : () => false;
     tools.progress.phase('remove');
-    await removeCondemned(tools, stored.state, (keys) => tools.progress.add(keys, 0));
+    const onRemoved = (keys: number) => tools.progress.add(keys, 0);
+    await removeCondemned(tools, stored.state, { isNeeded, onRemoved });
   } catch (error) {
     // Whoever ends a round removes its lists.
     if (!isFinding(error) || (await isCurrent(tools, stored))) throw error;
@@ -242,6 +244,23 @@ async function endRound(tools: RoundTools, begun: StoredState, first?: FirstMark
   const after = await writeCollectionState(tools.store, done, stored, call);
   if (after) await sweepLists(tools, after.state, [...candidates, ...rescued]);
   return removed;
+}
+
+/**
+ * For a round that somebody else has sealed. No ref can have come to need a condemned key. But a pack was
+ * condemned because its relocation says where its content is now, and if that is lost meanwhile, the pack is
+ * needed again.
+ */
+async function markAgain(tools: RoundTools, state: CollectionState): Promise<(key: RemoteKey) => boolean> {
+  tools.progress.phase('mark');
+  const mark = new Mark(tools);
+  const [forgotten, refs] = await Promise.all([
+    readForgottenList(tools, state.repository, state),
+    readAllRefs(tools),
+  ]);
+  const live = refs.filter((ref) => ref.state === 'live');
+  await mark.add(live, new Set(forgotten.slice(0, state.forgotten)), state.avoid);
+  return (key) => mark.needs(key);
 }
 
 interface FirstMark extends Seen {

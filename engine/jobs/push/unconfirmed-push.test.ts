@@ -9,6 +9,7 @@ import { merge } from '../merge/merge.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { switchBranch } from '../pull/switch.ts';
 import { initIn } from '../remotes/init.fixture.ts';
+import { remoteAdd } from '../remotes/remotes.ts';
 import { scope } from '../scope/scope.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { restore } from '../working-copy/restore.ts';
@@ -40,7 +41,8 @@ async function pushWithoutKnowing(): Promise<string> {
   const { repository } = readConfig(workspace).remotes.origin!;
   const base = readState(workspace).bases.origin ?? null;
   const { index } = openIndex(workspace.indexPath);
-  index.settings.unconfirmedPush = JSON.stringify({ repository, branch: name, base, own: commit });
+  const origin = { repository, branch: name, base, own: commit };
+  index.settings.unconfirmedPush = JSON.stringify({ remotes: { origin } });
   index.close();
   return commit!;
 }
@@ -83,6 +85,23 @@ describe('After a push that was killed behind its ref', () => {
   it('a switch to a new branch starts it at what was pushed', async () => {
     await switchBranch(work(), { name: 'next', create: true });
     expect(await commitOf(branch, 'next')).toBe(own);
+    expect(await edits()).toEqual([]);
+  });
+
+  it('a push to another remote leaves the record of this one', async () => {
+    await remoteAdd(work(), { name: 'second', url: sandbox.path('second') });
+    await push(testContext(root, { remoteName: 'second' }), {});
+    await switchBranch(work(), { name: 'dev' });
+    expect([content('a'), content('new')]).toEqual(['first a', undefined]);
+    expect(await edits()).toEqual([]);
+  });
+
+  it('a record as an earlier version wrote it counts', async () => {
+    const { index } = openIndex(requireWorkspace(root, () => false).indexPath);
+    const { remotes } = JSON.parse(index.settings.unconfirmedPush!) as { remotes: { origin: object } };
+    index.settings.unconfirmedPush = JSON.stringify(remotes.origin);
+    index.close();
+    await switchBranch(work(), { name: 'dev' });
     expect(await edits()).toEqual([]);
   });
 

@@ -26,14 +26,22 @@ interface UnconfirmedPush {
   readonly own: CommitHash;
 }
 
+/** By the names of the remotes: a push to one says nothing about another. */
+type Recorded = Readonly<Record<string, UnconfirmedPush>>;
+
 export function recordUnconfirmedPush(session: Session, link: LinkedRepository, own: CommitHash): void {
-  session.index.durably(() => {
-    session.index.settings.unconfirmedPush = JSON.stringify(unconfirmedPushOf(session, link, own));
-  });
+  session.index.durably(() => save(session, unconfirmedPushOf(session, link, own)));
 }
 
 export function forgetUnconfirmedPush(session: Session): void {
-  session.index.settings.unconfirmedPush = undefined;
+  save(session, undefined);
+}
+
+function save(session: Session, push: UnconfirmedPush | undefined): void {
+  const { [session.remoteName]: _, ...others } = readRecorded(session);
+  const all = push ? { ...others, [session.remoteName]: push } : others;
+  session.index.settings.unconfirmedPush =
+    Object.keys(all).length === 0 ? undefined : JSON.stringify({ remotes: all });
 }
 
 /** No request when nothing is recorded, or when the branch's commit is the recorded one. */
@@ -83,15 +91,18 @@ export async function foreseeSettledBase(session: Session, store: ObjectStore): 
   session.state = { ...state, bases: { ...state.bases, [remoteName]: own } };
 }
 
-export function hasUnconfirmedPush({ index }: Session): boolean {
-  return index.settings.unconfirmedPush !== undefined;
+export function hasUnconfirmedPush(session: Session): boolean {
+  return readRecorded(session)[session.remoteName] !== undefined;
 }
 
 /** The recorded commit, if the record is of this branch and this base. */
 function meantCommit(session: Session, link: LinkedRepository): CommitHash | undefined {
-  const recorded = session.index.settings.unconfirmedPush;
-  const own = recorded === undefined ? undefined : ownOf(recorded);
-  return own && recorded === JSON.stringify(unconfirmedPushOf(session, link, own)) ? own : undefined;
+  const { [session.remoteName]: push } = readRecorded(session);
+  if (!push) return undefined;
+  const { base, branch, own, repository } = push;
+  const meant = unconfirmedPushOf(session, link, own);
+  const isMeant = repository === meant.repository && branch === meant.branch && base === meant.base;
+  return isMeant ? own : undefined;
 }
 
 /** The recorded commit, if the branch has it. */
@@ -107,12 +118,16 @@ async function publishedCommit(
   return (await leadsTo({ tip, own, base: baseOf(session), read })) ? own : undefined;
 }
 
-/** Undefined if the record is damaged: then what it says is meant no more. */
-function ownOf(recorded: string): CommitHash | undefined {
+/** A damaged record says nothing. An older version recorded one push, to whatever remote. */
+function readRecorded({ index, remoteName }: Session): Recorded {
+  const text = index.settings.unconfirmedPush;
+  if (text === undefined) return {};
   try {
-    return (JSON.parse(recorded) as UnconfirmedPush | null)?.own;
+    const found = JSON.parse(text) as { readonly remotes?: Recorded } | UnconfirmedPush | null;
+    if (found && 'own' in found) return { [remoteName]: found };
+    return found?.remotes ?? {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 

@@ -181,10 +181,10 @@ it('makes no new ref while the state of a round is lost: its absence does not me
   await beginRound(store, 1);
   const { bytes } = (await store.read(COLLECTION_KEY, { maxBytes: 10_000 }))!;
   await store.delete([COLLECTION_KEY]);
-  const tag = () =>
+  const make = (name: string) =>
     publish({
       store,
-      name: 'tags/v1',
+      name,
       repository: REPOSITORY,
       tip: undefined,
       view: createCollectionView(store),
@@ -192,9 +192,12 @@ it('makes no new ref while the state of a round is lost: its absence does not me
       clock: { ...systemClock, sleep: async () => {} },
       prepare: async () => second,
     });
-  await expect(tag()).rejects.toMatchObject({ code: 'damaged', data: { key: COLLECTION_KEY } });
-  expect(await readRef(store, 'tags/v1')).toBeUndefined();
+  // The first leaves a pending ref, which must not hide the round from the second.
+  for (const name of ['heads/a', 'tags/v1']) {
+    await expect(make(name)).rejects.toMatchObject({ code: 'damaged', data: { key: COLLECTION_KEY } });
+    expect(await readRef(store, name)).toBeUndefined();
+  }
   await store.put(COLLECTION_KEY, bytes);
-  await tag();
+  await make('tags/v1');
   expect(await readRef(store, 'tags/v1')).toMatchObject({ commit: second, epoch: 1 });
 });

@@ -24,6 +24,8 @@ import { readLastRecord } from './ref-record.ts';
 /** After this many lost races for the ref a writer gives up. */
 const RACES_MAX = 100;
 const RACE_PAUSE_MS = 50;
+/** Few, because the first one usually says it. */
+const REFS_ASKED = 10;
 
 export interface PublishOptions extends CallOptions {
   readonly store: ObjectStore;
@@ -116,17 +118,30 @@ async function refuseRecorded(
 
 /**
  * No state means no round, unless the state is lost: then nobody knows which keys to avoid. A round that was
- * sealed has raised the epoch of every ref. One LIST, and one request for one other ref.
+ * sealed has raised the epoch of every ref. One LIST, and one request for each ref up to the first that is
+ * not pending.
  * @returns The name of a ref that knows a round.
  */
 async function findMarkedRef(options: PublishOptions): Promise<string | undefined> {
   const { isRestored, name, signal, store } = options;
   if (isRestored) return undefined;
   const call = signal ? { signal } : {};
-  const { objects } = await store.list({ prefix: REFS_PREFIX, limit: 2 }, call);
-  const other = objects.map(({ key }) => key.slice(REFS_PREFIX.length)).find((each) => each !== name);
-  const ref = other === undefined ? undefined : await readAnyRef(store, other, call);
-  return ref && ref.epoch > 0 ? ref.name : undefined;
+  for (let continuation: string | undefined; ; ) {
+    const from = {
+      prefix: REFS_PREFIX,
+      limit: REFS_ASKED,
+      ...(continuation === undefined ? {} : { continuation }),
+    };
+    const page = await store.list(from, call);
+    for (const { key } of page.objects) {
+      const other = key.slice(REFS_PREFIX.length);
+      const ref = other === name ? undefined : await readAnyRef(store, other, call);
+      // A pending one says nothing: its maker knew no round either, and may have been refused here.
+      if (ref && ref.state !== 'pending') return ref.epoch > 0 ? ref.name : undefined;
+    }
+    continuation = page.continuation;
+    if (continuation === undefined) return undefined;
+  }
 }
 
 async function moveExisting(

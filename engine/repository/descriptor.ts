@@ -16,6 +16,7 @@ import * as v from 'valibot';
 import { DrayError, quotedExcerpt } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
 import { readVersion } from '../base/dray-version.ts';
+import { isDamage } from '../base/read-checked.ts';
 import type { Compression, Layout } from '../model/layout.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import {
@@ -120,7 +121,18 @@ export async function readAnyDescriptor(
   options: CallOptions = {},
 ): Promise<Descriptor | undefined> {
   const read = await store.read(DESCRIPTOR_KEY, { ...options, maxBytes: DESCRIPTOR_MAX_BYTES });
-  return read && parseDescriptor(read.bytes);
+  if (!read) return undefined;
+  try {
+    return parseDescriptor(read.bytes);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    throw new DrayError('damaged', error.message, {
+      data: error.data,
+      advice: 'Run "dray repair" in a workspace of this repository.',
+      command: 'dray repair',
+      cause: error,
+    });
+  }
 }
 
 /**

@@ -81,21 +81,36 @@ export async function readRef(
 }
 
 /** Like `readRef`, but also returns a ref that is pending or removed. */
-/** @throws `damaged`, for a branch with the way to make it again */
+/** @throws `damaged`, with the way to make it again */
 function parseRef(name: string, bytes: Uint8Array): v.InferOutput<typeof refSchema> {
   const key = refKey(name);
   try {
     return checkSchema(key, refSchema, parseDocument(key, bytes));
   } catch (error) {
-    if (!isDamage(error) || !name.startsWith('heads/')) throw error;
-    const command = `dray repair --branch ${name.slice('heads/'.length)}`;
+    if (!isDamage(error)) throw error;
+    const short = name.slice(name.indexOf('/') + 1);
+    const isTag = name.startsWith('tags/');
+    const command = isTag ? `dray tag ${short} COMMIT --force` : `dray repair --branch ${short}`;
+    const where = isTag ? '' : ' at the newest commit that a workspace knows';
     throw new DrayError('damaged', error.message, {
       data: error.data,
-      advice: `"${command}" makes it again at the newest commit that a workspace knows.`,
-      command,
+      advice: `"${command}" makes it again${where}.`,
+      command: isTag ? 'dray tag' : command,
       cause: error,
     });
   }
+}
+
+/** The etag of a ref that cannot be read. One LIST. */
+export async function etagOfDamaged(
+  store: ObjectStore,
+  name: string,
+  options: CallOptions = {},
+): Promise<string | undefined> {
+  // A HEAD would check a ref of an encrypted repository, and fail as well.
+  const key = refKey(name);
+  const { objects } = await store.list({ prefix: key, limit: 1 }, options);
+  return objects.find((object) => object.key === key)?.etag;
 }
 
 export async function readAnyRef(

@@ -22,7 +22,7 @@ import {
   writeRefRecord,
 } from '../../repository/collection/ref-record.ts';
 import { damaged } from '../../repository/document.ts';
-import { packKey, RETENTION_KEY } from '../../repository/keys.ts';
+import { PACKS_PREFIX, packKey, RETENTION_KEY } from '../../repository/keys.ts';
 import type { AnyRef } from '../../repository/refs.ts';
 import { checkLength, readRetention } from '../../repository/retention.ts';
 import type { WalkTools } from '../history/verify/find-commits.ts';
@@ -249,18 +249,23 @@ async function endRound(tools: RoundTools, begun: StoredState, first?: FirstMark
 /**
  * For a round that somebody else has sealed. No ref can have come to need a condemned key. But a pack was
  * condemned because its relocation says where its content is now, and if that is lost meanwhile, the pack is
- * needed again.
+ * needed again. Where something else is damaged too, all condemned packs stay for a later round.
  */
 async function markAgain(tools: RoundTools, state: CollectionState): Promise<(key: RemoteKey) => boolean> {
   tools.progress.phase('mark');
   const mark = new Mark(tools);
-  const [forgotten, refs] = await Promise.all([
-    readForgottenList(tools, state.repository, state),
-    readAllRefs(tools),
-  ]);
-  const live = refs.filter((ref) => ref.state === 'live');
-  await mark.add(live, new Set(forgotten.slice(0, state.forgotten)), state.avoid);
-  return (key) => mark.needs(key);
+  try {
+    const [forgotten, refs] = await Promise.all([
+      readForgottenList(tools, state.repository, state),
+      readAllRefs(tools),
+    ]);
+    const live = refs.filter((ref) => ref.state === 'live');
+    await mark.add(live, new Set(forgotten.slice(0, state.forgotten)), state.avoid);
+    return (key) => mark.needs(key);
+  } catch (error) {
+    if (!isFinding(error)) throw error;
+    return (key) => key.startsWith(PACKS_PREFIX);
+  }
 }
 
 interface FirstMark extends Seen {

@@ -1,6 +1,7 @@
 /** `dray tag` and `dray branch`: names for commits, created and moved only by compare-and-swap. */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext, RefRequest, RefSummary } from '../../api/jobs/jobs.ts';
+import { isDamage } from '../../base/read-checked.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { checkWhole } from '../../repository/collection/check-whole.ts';
@@ -8,7 +9,14 @@ import { type CollectionView, createCollectionView } from '../../repository/coll
 import { publish } from '../../repository/collection/publish.ts';
 import { collectsGarbage, readDescriptor } from '../../repository/descriptor.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
-import { listRefs, type RefKind, readRef, removeRef, type StoredRef } from '../../repository/refs.ts';
+import {
+  etagOfDamaged,
+  listRefs,
+  type RefKind,
+  readRef,
+  removeRef,
+  type StoredRef,
+} from '../../repository/refs.ts';
 import { foreseeSettledBase, settleLastPush } from '../push/unconfirmed-push.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { fetchLinks } from '../session/fetch-links.ts';
@@ -194,7 +202,7 @@ async function place(
   const options = { signal: session.context.signal };
   // The commit is read before it gets a name: a name must never point at nothing.
   const content = { commit: await fetchCommit(session, store, commit), hash: commit };
-  const existing = await readRef(store, `${kind}/${name}`, options);
+  const { existing, unreadable } = await readPlaced(store, `${kind}/${name}`, { force, ...options });
   const isMove = existing !== undefined;
   if (isMove && existing.commit === commit) return { result: 'listed', refs: 1 };
   if (isMove && !force) {
@@ -214,6 +222,7 @@ async function place(
     name: `${kind}/${name}`,
     repository: content.commit.repository,
     tip: existing,
+    unreadable,
     view,
     isChosen: true,
     clock: session.clock,
@@ -228,6 +237,20 @@ async function place(
   });
   session.context.emit({ type: 'ref', name, commit, current: false });
   return existing ? { result: 'moved', refs: 1, previous: existing.commit } : { result: 'created', refs: 1 };
+}
+
+/** With `force` a tag that cannot be read is overwritten. A branch is repaired: others follow it. */
+async function readPlaced(
+  store: ObjectStore,
+  name: string,
+  { force, signal }: { readonly force: boolean; readonly signal: AbortSignal },
+): Promise<{ readonly existing?: StoredRef | undefined; readonly unreadable?: string | undefined }> {
+  try {
+    return { existing: await readRef(store, name, { signal }) };
+  } catch (error) {
+    if (!force || !isDamage(error) || !name.startsWith('tags/')) throw error;
+    return { unreadable: await etagOfDamaged(store, name, { signal }) };
+  }
 }
 
 function changedElsewhere(kind: RefKind, name: string): DrayError {

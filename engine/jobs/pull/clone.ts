@@ -310,6 +310,8 @@ function checkGoesOn(
 function notARepository(store: ObjectStore): DrayError {
   return new DrayError('notARepository', `There is no repository at ${store.address}. Check the URL.`, {
     data: { remote: store.address },
+    advice: 'If there was one, its dray.json is lost: run "dray repair" in a workspace of it.',
+    command: 'dray repair',
   });
 }
 

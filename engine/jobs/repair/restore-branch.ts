@@ -9,9 +9,8 @@ import { type CollectionView, createCollectionView } from '../../repository/coll
 import { publish } from '../../repository/collection/publish.ts';
 import { type Commit, readCommit } from '../../repository/commit.ts';
 import { collectsGarbage, readDescriptor } from '../../repository/descriptor.ts';
-import { refKey } from '../../repository/keys.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
-import { readRef } from '../../repository/refs.ts';
+import { etagOfDamaged, readRef } from '../../repository/refs.ts';
 import { walkCommits } from '../history/verify/find-commits.ts';
 import { Findings, type VerifyTools } from '../history/verify/findings.ts';
 import { type Damage, findDamage } from '../history/verify.ts';
@@ -85,10 +84,7 @@ async function findUnreadable(
     throw exists(name.slice('heads/'.length), ref.commit);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    // A HEAD would check a ref of an encrypted repository, and fail as well.
-    const key = refKey(name);
-    const { objects } = await store.list({ prefix: key, limit: 1 }, { signal });
-    return objects.find((object) => object.key === key)?.etag;
+    return await etagOfDamaged(store, name, { signal });
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { branch } from '../history/refs.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
@@ -87,6 +87,24 @@ describe('A branch whose ref is gone', () => {
     expect(existsSync(refPath())).toBe(false);
     await repair(testContext(root), { branch: 'main', commit: tip });
     expect(await pushed()).toMatchObject({ result: 'pushed' });
+  });
+
+  it('is not made again by a workspace whose clone did not end', async () => {
+    const files = keysBelow(remote, 'packs')[0] ?? keysBelow(remote, 'objects')[0]!;
+    renameSync(`${remote}/${files}`, sandbox.path('away'));
+    const clone = cloneWorkspace(testContext(sandbox.folder), { url: remote, directory: 'third' });
+    await clone.catch(() => {});
+    rmSync(`${sandbox.path('third')}/.dray/index.db`, { force: true });
+    const statePath = `${sandbox.path('third')}/.dray/state.json`;
+    // As a clone that was killed before its first record leaves it.
+    const { arriving: _, ...state } = JSON.parse(readFileSync(statePath, 'utf8'));
+    writeFileSync(statePath, JSON.stringify({ ...state, bases: {}, cloning: {} }));
+    rmSync(refPath());
+    const before = keysBelow(remote, '');
+    sandbox.write('third/own', 'own');
+    for (const job of [pushed, pulled])
+      await expect(job(sandbox.path('third'))).rejects.toMatchObject(refused('refGone'));
+    expect(keysBelow(remote, '')).toEqual(before);
   });
 
   it('is made again at a choice by name where two commits came after this one', async () => {

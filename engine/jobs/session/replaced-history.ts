@@ -59,9 +59,9 @@ export async function refuseReplaced(
   { collects, tip }: SeenBranch,
 ): Promise<void> {
   const base = followedBase(session);
-  if (!base || tip?.commit === base) return;
+  if (tip ? !base || tip.commit === base : !base && !hasBegunClone(session)) return;
   const { store } = remote;
-  if (tip) {
+  if (tip && base) {
     if (knownToLeadTo(session, base) === tip.commit) return;
     if (await isBefore(session, store, tip.commit, base)) throw rolledBack(store, tip, base);
     const found = await searchFrom(session, remote, { tip: tip.commit, base });
@@ -71,6 +71,11 @@ export async function refuseReplaced(
   }
   const { context, state } = session;
   if (collects) await refuseGone(store, `heads/${state.branch}`, base, { signal: context.signal });
+}
+
+/** A clone finds the branch first, and may have ended before it recorded a commit. */
+function hasBegunClone({ state: { branch, cloning } }: Session): boolean {
+  return cloning !== undefined && (cloning.ref === undefined || cloning.ref === branch);
 }
 
 /** The newest commit at which this workspace has seen its branch: also one that has not arrived whole. */

@@ -11,16 +11,30 @@ import { type AnyRef, readAnyRef } from '../refs.ts';
 
 /**
  * One request.
- * @param seen A commit at which the ref was seen. @throws `damaged` unless somebody has removed the ref
+ * @param seen A commit at which the ref was seen; undefined if only its being there was seen.
+ * @throws `damaged` unless somebody has removed the ref
  */
 export async function refuseGone(
   store: ObjectStore,
   name: string,
-  seen: CommitHash,
+  seen: CommitHash | undefined,
   options: CallOptions = {},
 ): Promise<void> {
   const ref = await readAnyRef(store, name, options);
-  if (!ref || !isPresentOrRemoved(ref)) throw goneRef(store, name, seen);
+  if (!ref || !isPresentOrRemoved(ref)) throw seen ? goneRef(store, name, seen) : goneUnread(store, name);
+}
+
+function goneUnread({ address }: Pick<ObjectStore, 'address'>, name: string): DrayError {
+  const short = name.slice(name.indexOf('/') + 1);
+  const message =
+    `The branch ${short} is gone from ${address}: ${refKey(name)} is missing. It was there when this ` +
+    'workspace began to clone it.';
+  const command = `dray repair --branch ${short}`;
+  return new DrayError('damaged', message, {
+    data: { ref: name, key: refKey(name), reason: 'refGone' },
+    advice: `Run "${command}" in a workspace that has its commits.`,
+    command,
+  });
 }
 
 /** False for a pending ref that was absent before: somebody tried to make it, and nobody has removed it. */

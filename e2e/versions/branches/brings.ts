@@ -82,7 +82,7 @@ export async function lookAt(
   const outcome = await attempt(world, w, { fault }, (context) => pull(context, { ref, conflicts }));
   note(world, `${w.name}: pull ${ref}${describe(outcome, fault)}`);
   // Somebody who follows the branch from behind goes on to do so.
-  const isHere = w.base === target && !w.isDetached && w.arriving.size === 0;
+  const isHere = w.base === target && !w.isDetached && !w.unconfirmed && w.arriving.size === 0;
   const isDetached = target !== tipOf(world, w.branch) && !isHere;
   settleBring(world, w, outcome, {
     ...{ target, isDetached, decide: () => conflicts, branch: w.branch },
@@ -316,6 +316,7 @@ function takeArrived(
     if (!before.has(path)) {
       if (now !== undefined && isCopyOf(path, now, before)) {
         w.edits.set(path, now);
+        w.touched.add(path);
         continue;
       }
       requireRule(

@@ -96,8 +96,9 @@ export async function switchToNew(world: World, w: Workspace): Promise<void> {
 export async function loseOrReturnRef(world: World): Promise<void> {
   const { draw, lost, refs, store } = world;
   if (lost.size > 0 && draw.chance(60)) return await returnRef(world, draw.of([...lost.keys()]));
-  const name = draw.of([...refs.keys()].filter((one) => one.startsWith('heads/')).sort());
-  if (refs.size === 1) return;
+  const heads = [...refs.keys()].filter((one) => one.startsWith('heads/')).sort();
+  if (heads.length === 0 || refs.size === 1) return;
+  const name = draw.of(heads);
   const key = `refs/${name}` as RemoteKey;
   const { bytes } = (await store.read(key, { maxBytes: 100_000 }))!;
   await store.delete([key]);

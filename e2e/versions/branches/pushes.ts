@@ -185,8 +185,9 @@ function checkMerge(world: World, w: Workspace, { files, hash, parents }: ModelC
 }
 
 /** Whether the user chose the content at the path, or the merge did when the base was another one. */
-function isDecided({ merging, touched }: Workspace, base: string, path: string): boolean {
-  return touched.has(path) || (merging!.base !== base && merging!.taken.has(path));
+function isDecided({ edits, merging, touched }: Workspace, base: string, path: string): boolean {
+  const isTaken = merging!.taken.has(path);
+  return touched.has(path) || (isTaken ? merging!.base !== base : edits.has(path));
 }
 
 /** @param tips The branch's commits that the push may have met. */

@@ -44,7 +44,7 @@ const RULES: Readonly<Record<string, () => void>> = {
       };
       return { ...real, readRelocation };
     }),
-  'that a pack that was written anew stays while its new pack is damaged': () =>
+  'that an old pack stays while the pack that replaces it is damaged': () =>
     vi.doMock(`${ENGINE}/jobs/collect/replaced-packs.ts`, async (original) => ({
       ...(await original<object>()),
       createReplacedCheck: () => async () => true,

@@ -33,8 +33,8 @@ const SHORT = [
   'a push on a commit that is forgotten meanwhile',
   'a repair beside a collection',
   'a push to a new branch of content whose key is retired',
-  'a push on a commit whose pack is written anew',
-  'a clone of a commit whose pack is written anew',
+  'a push on a commit whose pack is replaced',
+  'a clone of a commit whose pack is replaced',
 ];
 const TRIED = runBudget<readonly string[]>({ short: SHORT, long: Object.keys(SCENARIOS) });
 const TRIED_TWICE = runBudget<readonly string[]>({

@@ -37,7 +37,7 @@ const RULES: Readonly<Record<string, readonly [scenario: string, takeOut: () => 
   'the fence': ['a push of content that is about to be collected', withoutFence],
   'the fence of a retired key': ['a push of content whose key is retired', withoutFence],
   'the rule that a relocation is there before the old pack goes': [
-    'a clone of a commit whose pack is written anew',
+    'a clone of a commit whose pack is replaced',
     () => {
       const late: (() => Promise<unknown>)[] = [];
       vi.doMock(`${ENGINE}/jobs/collect/repack.ts`, async (original) => {

@@ -205,23 +205,23 @@ const GARBAGE_SCENARIOS: Readonly<Record<string, readonly Machine[]>> = {
 
 /** A collection writes the pack anew, and removes the old one. */
 const SPARSE_SCENARIOS: Readonly<Record<string, readonly Machine[]>> = {
-  'a push on a commit whose pack is written anew': [[push(0, 'main', { c: 'third' })], [collect]],
-  'a push that merges on a commit whose pack is written anew': [[push(1, 'main', { c: 'third' })], [collect]],
-  'a push to a new branch on a commit whose pack is written anew': [
+  'a push on a commit whose pack is replaced': [[push(0, 'main', { c: 'third' })], [collect]],
+  'a push that merges on a commit whose pack is replaced': [[push(1, 'main', { c: 'third' })], [collect]],
+  'a push to a new branch on a commit whose pack is replaced': [
     [push(1, 'new', { c: 'third' })],
     [collect],
   ],
   'two collectors that write one pack anew': [[collect, collect], [collect]],
-  'a tag of a forgotten commit whose pack is written anew': [
+  'a tag of a forgotten commit whose pack is replaced': [
     [name('tags/v1', ({ dropped }) => dropped)],
     [collect],
   ],
-  'a tag of an older commit whose pack is written anew': [[name('tags/v1', ({ older }) => older)], [collect]],
+  'a tag of an older commit whose pack is replaced': [[name('tags/v1', ({ older }) => older)], [collect]],
   'a branch that has a blob of the pack, and its removal': [
     [push(1, 'new', { s: PACKED.p }, true), remove('heads/new')],
     [collect],
   ],
-  'a clone of a commit whose pack is written anew': [[clone], [collect]],
+  'a clone of a commit whose pack is replaced': [[clone], [collect]],
 };
 
 export interface Scenario {

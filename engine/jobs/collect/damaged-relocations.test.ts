@@ -113,7 +113,7 @@ describe('a relocation', () => {
     });
     await expect(repository.collect({}, killed.store)).rejects.toBe(KILLED);
     await repository.store.delete([relocationKey(packOf(old))]);
-    // The next round writes the pack anew, with another relocation.
+    // The next round replaces the pack again, and writes another relocation.
     await repository.collect();
     expect(await repository.unreadable()).toEqual([]);
     expect(await repository.keys('relocations/')).toContain(relocationKey(packOf(old)));

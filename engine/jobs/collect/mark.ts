@@ -48,7 +48,8 @@ export class Mark {
   readonly #neededPacks = new NeededPacks();
   /** Keys of packs that are in the table, and needed no more. */
   readonly #emptied = new Set<RemoteKey>();
-  /** Of commits at which history ends. */
+  /** The commits at which history ends, and the keys of those that are not there. */
+  readonly #ends = new Set<CommitHash>();
   readonly #missing = new Set<RemoteKey>();
   readonly #tools: WalkTools;
   readonly #heap = createHeapBound();
@@ -59,9 +60,10 @@ export class Mark {
     this.#tools = tools;
   }
 
-  /** Commits that are kept. */
+  /** Commits that are kept. One at which history ends has nothing that could be. */
   get commits(): number {
-    return this.#read.commits.size - this.#read.forgotten.size;
+    const { commits, forgotten } = this.#read;
+    return commits.size - forgotten.size - [...this.#ends].filter((hash) => commits.has(hash)).length;
   }
 
   get forgotten(): number {
@@ -123,6 +125,7 @@ export class Mark {
         else await this.#noteContent(hash, commit, read);
       },
       onEnd: (hash, { code }) => {
+        this.#ends.add(hash);
         this.live.add(commitKey(hash));
         if (code === 'notFound') this.#missing.add(commitKey(hash));
       },

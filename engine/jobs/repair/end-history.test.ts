@@ -67,7 +67,12 @@ describe.each([
     expect(await logged('copy')).toEqual({ messages: ['4', '3'], ends: 1 });
     expect(await verify(at('copy'), {})).toMatchObject({ missing: 0, damaged: 0, commits: 2 });
     expect(await forget(at('copy'), { policy })).toMatchObject({ result: 'forgot', forgotten: 1, stay: 1 });
-    expect(await collectGarbage(at('copy'), { graceSeconds: 0 })).toMatchObject({ result: 'collected' });
+    await expect(repair(at('copy'), { endHistory: lost })).rejects.toThrow(/^History ends at \w{10} already/);
+    expect(await collectGarbage(at('copy'), { graceSeconds: 0 })).toMatchObject({
+      result: 'collected',
+      commits: 1,
+      forgottenCommits: 1,
+    });
     expect(keysBelow(remote, 'commits')).toHaveLength(2);
     sandbox.write('copy/b', 'new');
     expect(await push(at('copy'), { message: '5' })).toMatchObject({ result: 'pushed' });

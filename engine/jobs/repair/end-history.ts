@@ -42,8 +42,8 @@ export async function endHistory(
   { dryRun, text }: EndRequest,
 ): Promise<RepairSummary> {
   const { context } = session;
-  const { named, tips, unreadable } = await walkHistories(tools);
-  const hash = chooseLost(text, unreadable);
+  const { ends, named, tips, unreadable } = await walkHistories(tools);
+  const hash = chooseLost(text, { ends, unreadable });
   if (tips.has(hash)) throw isNamed(hash);
   const link = await linkRepository(session, tools.store, session.state.branch);
   const found = await findElsewhere(session, tools, hash, link);
@@ -106,6 +106,8 @@ interface Histories {
   /** All commits that refs lead to. */
   readonly named: ReadonlySet<CommitHash>;
   readonly unreadable: ReadonlySet<CommitHash>;
+  /** At these somebody has ended history. */
+  readonly ends: ReadonlySet<CommitHash>;
 }
 
 async function walkHistories(tools: VerifyTools): Promise<Histories> {
@@ -123,17 +125,21 @@ async function walkHistories(tools: VerifyTools): Promise<Histories> {
   };
   const named = new Set<CommitHash>();
   const findings = { isReadable: () => true, report } as never;
-  await walkCommits(tools, { tips: [...tips], findings, onCommit: () => {}, seen: named });
-  return { tips, named, unreadable };
+  const ends = new Set<CommitHash>();
+  const onEnd = (hash: CommitHash) => void ends.add(hash);
+  await walkCommits(tools, { tips: [...tips], findings, onCommit: () => {}, onEnd, seen: named });
+  return { tips, named, unreadable, ends };
 }
 
-function chooseLost(text: string, unreadable: ReadonlySet<CommitHash>): CommitHash {
+function chooseLost(text: string, { ends, unreadable }: Pick<Histories, 'ends' | 'unreadable'>): CommitHash {
   const digits = text.toLowerCase();
+  const ended = [...ends].find((each) => each.startsWith(digits));
   const [hash, another] = [...unreadable].filter((each) => each.startsWith(digits));
   if (hash && !another && digits.length >= DIGITS_MIN) return hash;
   const lost = [...unreadable].map((each) => each.slice(0, 10)).join(', ');
-  const message =
-    unreadable.size === 0
+  const message = ended
+    ? `History ends at ${ended.slice(0, 10)} already.`
+    : unreadable.size === 0
       ? `All commits that branches and tags lead to can be read, so history does not end at ${text}.`
       : `${text} does not name a commit that is lost. Lost are: ${lost}.`;
   throw new DrayError('notFound', message, { data: { commit: text, lost: [...unreadable] } });

@@ -207,10 +207,7 @@ const GARBAGE_SCENARIOS: Readonly<Record<string, readonly Machine[]>> = {
 const SPARSE_SCENARIOS: Readonly<Record<string, readonly Machine[]>> = {
   'a push on a commit whose pack is replaced': [[push(0, 'main', { c: 'third' })], [collect]],
   'a push that merges on a commit whose pack is replaced': [[push(1, 'main', { c: 'third' })], [collect]],
-  'a push to a new branch on a commit whose pack is replaced': [
-    [push(1, 'new', { c: 'third' })],
-    [collect],
-  ],
+  'a push to a new branch on a commit whose pack is replaced': [[push(1, 'new', { c: 'third' })], [collect]],
   'two collectors that write one pack anew': [[collect, collect], [collect]],
   'a tag of a forgotten commit whose pack is replaced': [
     [name('tags/v1', ({ dropped }) => dropped)],

@@ -7,11 +7,12 @@ import { pull } from '../../engine/jobs/pull/pull.ts';
 import { switchBranch } from '../../engine/jobs/pull/switch.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
+import { createSandbox, eventsOf, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { describeTree } from '../../engine/jobs/trees/same-trees.fixture.ts';
 import { restore } from '../../engine/jobs/working-copy/restore.ts';
 import { status } from '../../engine/jobs/working-copy/status.ts';
 import { findWhyNoOddDisks, mountOddDisk, type OddDisk } from './odd-disk.ts';
+import { jobBeside, readBranch } from './odd-jobs.ts';
 
 const whyNot = findWhyNoOddDisks();
 if (whyNot !== undefined)
@@ -21,8 +22,7 @@ let sandbox: Sandbox;
 let disk: OddDisk;
 let other: string;
 let copy: string;
-const jobIn = (folder: string) =>
-  testContext(folder, { environment: { DRAY_AUTHOR: 'tester', DRAY_CACHE: sandbox.path('cache') } });
+const jobIn = (folder: string) => jobBeside(sandbox, folder);
 const contentOf = (folder: string) => describeTree(folder, { times: false });
 const noChanges = { added: 0, modified: 0, deleted: 0 };
 async function others(files: Readonly<Record<string, string | null>>): Promise<void> {
@@ -35,9 +35,7 @@ async function others(files: Readonly<Record<string, string | null>>): Promise<v
 /** The branch is what the machine has that can hold everything. */
 async function expectBranchWhole(): Promise<void> {
   await pull(jobIn(other), {});
-  rmSync(sandbox.path('read'), { recursive: true, force: true });
-  await cloneWorkspace(jobIn(sandbox.folder), { url: sandbox.path('store'), directory: 'read' });
-  expect(contentOf(sandbox.path('read'))).toEqual(contentOf(other));
+  expect(await readBranch(sandbox)).toEqual(contentOf(other));
 }
 
 describe.skipIf(whyNot !== undefined)('On a disk on which case does not count', () => {

@@ -5,12 +5,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from '../../engine/jobs/pull/clone.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
+import { createSandbox, eventsOf, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { copyTree } from '../../engine/jobs/trees/copy-tree.ts';
 import { status } from '../../engine/jobs/working-copy/status.ts';
 import { openFileStore } from '../../engine/remotes/file/file-store.ts';
 import type { DiskFaults } from './disk-faults.ts';
 import { findWhyNoOddDisks, mountOddDisk } from './odd-disk.ts';
+import { jobBeside } from './odd-jobs.ts';
 
 const whyNot = findWhyNoOddDisks();
 if (whyNot !== undefined)
@@ -22,8 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-const jobIn = (folder: string) =>
-  testContext(folder, { environment: { DRAY_AUTHOR: 'tester', DRAY_CACHE: sandbox.path('cache') } });
+const jobIn = (folder: string) => jobBeside(sandbox, folder);
 
 const FAULTS: readonly (readonly [string, DiskFaults, refused: number])[] = [
   ['refuses modes', { chmod: 'EPERM' }, 1],

@@ -16,6 +16,7 @@ import { status } from '../../engine/jobs/working-copy/status.ts';
 import { openFileStore } from '../../engine/remotes/file/file-store.ts';
 import type { DiskFaults } from './disk-faults.ts';
 import { findWhyNoOddDisks, mountOddDisk, type OddDisk } from './odd-disk.ts';
+import { jobBeside } from './odd-jobs.ts';
 
 const whyNot = findWhyNoOddDisks();
 if (whyNot !== undefined)
@@ -27,8 +28,7 @@ beforeEach(() => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-const jobIn = (folder: string) =>
-  testContext(folder, { environment: { DRAY_AUTHOR: 'tester', DRAY_CACHE: sandbox.path('cache') } });
+const jobIn = (folder: string) => jobBeside(sandbox, folder);
 
 /** Without the times, which the disk's process rounds. */
 const contentOf = (folder: string) => describeTree(folder).map((line) => line.replace(/ \d{12,} /, ' '));

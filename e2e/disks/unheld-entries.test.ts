@@ -7,11 +7,12 @@ import { pull } from '../../engine/jobs/pull/pull.ts';
 import { switchBranch } from '../../engine/jobs/pull/switch.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
-import { createSandbox, eventsOf, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
+import { createSandbox, eventsOf, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { describeTree } from '../../engine/jobs/trees/same-trees.fixture.ts';
 import { restore } from '../../engine/jobs/working-copy/restore.ts';
 import { status } from '../../engine/jobs/working-copy/status.ts';
 import { findWhyNoOddDisks, mountOddDisk, type OddDisk } from './odd-disk.ts';
+import { jobBeside, readBranch } from './odd-jobs.ts';
 
 const whyNot = findWhyNoOddDisks();
 if (whyNot !== undefined)
@@ -24,16 +25,9 @@ let sandbox: Sandbox;
 let disk: OddDisk;
 let other: string;
 let copy: string;
-const jobIn = (folder: string) =>
-  testContext(folder, { environment: { DRAY_AUTHOR: 'tester', DRAY_CACHE: sandbox.path('cache') } });
+const jobIn = (folder: string) => jobBeside(sandbox, folder);
 
 const contentOf = (folder: string) => describeTree(folder, { times: false });
-/** The branch's files, read on a disk that holds everything. */
-async function branchHas(): Promise<readonly string[]> {
-  rmSync(sandbox.path('read'), { recursive: true, force: true });
-  await cloneWorkspace(jobIn(sandbox.folder), { url: sandbox.path('store'), directory: 'read' });
-  return contentOf(sandbox.path('read'));
-}
 const noChanges = { added: 0, modified: 0, deleted: 0 };
 
 describe.skipIf(whyNot !== undefined)('On a disk without links and long names', () => {
@@ -80,7 +74,7 @@ describe.skipIf(whyNot !== undefined)('On a disk without links and long names', 
     writeFileSync(join(copy, 'a'), 'edited again');
     expect(await push(jobIn(copy), {})).toMatchObject({ result: 'pushed', failed: 0 });
     await pull(jobIn(other), {});
-    expect(await branchHas()).toEqual(contentOf(other));
+    expect(await readBranch(sandbox)).toEqual(contentOf(other));
     expect(contentOf(other).some((line) => line.startsWith('link'))).toBe(true);
   });
 
@@ -108,7 +102,7 @@ describe.skipIf(whyNot !== undefined)('On a disk without links and long names', 
     writeFileSync(join(copy, LONG.slice(0, 50)), 'mine');
     expect(await push(jobIn(copy), {})).toMatchObject({ failed: 0, changes: { added: 1, deleted: 0 } });
     await pull(jobIn(other), {});
-    expect(await branchHas()).toEqual(contentOf(other));
+    expect(await readBranch(sandbox)).toEqual(contentOf(other));
   });
 
   it('a switch and a switch back leave the rest whole', async () => {

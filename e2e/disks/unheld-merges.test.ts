@@ -8,10 +8,11 @@ import { cloneWorkspace } from '../../engine/jobs/pull/clone.ts';
 import { switchBranch } from '../../engine/jobs/pull/switch.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
-import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
+import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { describeTree } from '../../engine/jobs/trees/same-trees.fixture.ts';
 import { status } from '../../engine/jobs/working-copy/status.ts';
 import { findWhyNoOddDisks, mountOddDisk, type OddDisk } from './odd-disk.ts';
+import { jobBeside, readBranch } from './odd-jobs.ts';
 
 const whyNot = findWhyNoOddDisks();
 if (whyNot !== undefined)
@@ -25,14 +26,7 @@ let disk: OddDisk;
 let other: string;
 /** On the odd disk, on the branch `main`. */
 let copy: string;
-const jobIn = (folder: string) =>
-  testContext(folder, { environment: { DRAY_AUTHOR: 'tester', DRAY_CACHE: sandbox.path('cache') } });
-/** What a branch has, without times. */
-async function branchHas(ref: string): Promise<readonly string[]> {
-  rmSync(sandbox.path('read'), { recursive: true, force: true });
-  await cloneWorkspace(jobIn(sandbox.folder), { url: sandbox.path('store'), directory: 'read', ref });
-  return describeTree(sandbox.path('read'), { times: false });
-}
+const jobIn = (folder: string) => jobBeside(sandbox, folder);
 const isClean = async () =>
   expect(await status(jobIn(copy), {})).toMatchObject({ changes: { added: 0, modified: 0, deleted: 0 } });
 
@@ -72,7 +66,7 @@ describe.skipIf(whyNot !== undefined)('On a disk without links and long names', 
     expect(readFileSync(join(copy, 'a'), 'utf8')).toBe('exp');
     expect(await push(jobIn(copy), {})).toMatchObject({ result: 'pushed', merged: exp, failed: 0 });
     writeFileSync(join(other, 'b'), 'main');
-    expect(await branchHas('main')).toEqual(describeTree(other, { times: false }));
+    expect(await readBranch(sandbox, 'main')).toEqual(describeTree(other, { times: false }));
     await isClean();
     expect(await merge(jobIn(copy), { ref: 'exp' })).toMatchObject({ result: 'upToDate' });
   });
@@ -103,7 +97,7 @@ describe.skipIf(whyNot !== undefined)('On a disk without links and long names', 
     writeFileSync(join(copy, 'b'), 'mine');
     expect(await push(jobIn(copy), {})).toMatchObject({ changes: { added: 0, modified: 1, deleted: 0 } });
     await switchBranch(jobIn(other), { name: 'main' });
-    expect(await branchHas('main')).toEqual(describeTree(other, { times: false }));
+    expect(await readBranch(sandbox, 'main')).toEqual(describeTree(other, { times: false }));
   });
 
   it('a revert records what it takes back there', async () => {
@@ -113,7 +107,7 @@ describe.skipIf(whyNot !== undefined)('On a disk without links and long names', 
     expect(await revert(jobIn(copy), { ref: exp })).toMatchObject({ result: 'reverted' });
     expect(readFileSync(join(copy, 'a'), 'utf8')).toBe('first a');
     expect(await push(jobIn(copy), {})).toMatchObject({ result: 'pushed', failed: 0 });
-    expect(await branchHas('exp')).toEqual(first);
+    expect(await readBranch(sandbox, 'exp')).toEqual(first);
     await isClean();
   });
 });

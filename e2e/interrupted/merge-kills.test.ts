@@ -3,7 +3,7 @@
  * user wrote is here or in the bin, a push records no part of a merge, and both ways on work: the same
  * command again, and `--abort`.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DrayError } from '../../engine/api/error.ts';
@@ -17,6 +17,7 @@ import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
 import type { WorkspaceState } from '../../engine/workspace/workspace-folder.ts';
 import { type Files, readTree } from '../partial/partial-files.ts';
+import { createKeptStates, type KeptStates } from './kept-states.ts';
 import { STEPS, sweepKills } from './killed-command.ts';
 
 const STRIDE = runBudget({ short: 40, long: 1 });
@@ -24,6 +25,7 @@ const MINE = 'an edit of the user';
 const OVERWRITTEN = 'an edit that the merge overwrites';
 
 let sandbox: Sandbox;
+let states: KeptStates;
 let main: string;
 let exp: string;
 const user = () => testContext(sandbox.path('user'));
@@ -33,6 +35,7 @@ const AFTER = { a: '1', b: 'main', both: 'exp', 'deep/er': 'exp', 'exp.txt': 'ex
 
 beforeAll(async () => {
   sandbox = createSandbox();
+  states = createKeptStates(sandbox, ['store', 'user']);
   for (const path of ['a', 'b', 'both', 'gone', 'deep/er']) sandbox.write(`user/${path}`, '1');
   await initWorkspace(user(), { remoteUrl: sandbox.path('store') });
   await push(user(), {});
@@ -45,30 +48,12 @@ beforeAll(async () => {
   main = (await push(user(), {})).commit!;
   sandbox.write('user/mine', MINE);
   sandbox.write('user/both', OVERWRITTEN);
-  keepAs('before');
+  states.keepAs('before');
   await merge(user(), { ref: 'exp', conflicts: 'theirs' });
   expect(filesOf('user')).toEqual(AFTER);
-  keepAs('merged');
+  states.keepAs('merged');
 });
 afterAll(() => sandbox?.[Symbol.dispose]());
-
-const PARTS = ['store', 'user'];
-function keepAs(name: string): void {
-  for (const part of PARTS)
-    cpSync(sandbox.path(part), sandbox.path('kept', name, part), {
-      recursive: true,
-      preserveTimestamps: true,
-    });
-}
-function startFrom(name: string): void {
-  for (const part of PARTS) {
-    rmSync(sandbox.path(part), { recursive: true, force: true });
-    cpSync(sandbox.path('kept', name, part), sandbox.path(part), {
-      recursive: true,
-      preserveTimestamps: true,
-    });
-  }
-}
 
 function filesOf(name: string): Record<string, string> {
   const tree: Files = readTree(sandbox.path(name));
@@ -165,7 +150,7 @@ async function sweep(parameters: readonly string[], from: string, then: Way[1]):
     stride: STRIDE,
     least: 1,
     important: [stateWritten, marked, unmarked, unlocked],
-    begin: () => startFrom(from),
+    begin: () => states.startFrom(from),
     check: async (where, kills) => {
       met.add(pendingMerge()?.isUnfinished);
       expectNothingLost(where);

@@ -3,7 +3,7 @@
  * Then others undo a part of what arrived. A push of the user sends the user's edits alone, nothing is a
  * conflict, and the next pull ends in the branch's tree.
  */
-import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
@@ -12,15 +12,19 @@ import { pull } from '../../engine/jobs/pull/pull.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
+import { readBeginnings } from '../../engine/jobs/trees/same-trees.fixture.ts';
+import { createKeptStates, type KeptStates } from './kept-states.ts';
 import { STEPS, sweepKills } from './killed-command.ts';
 
 const STRIDE = runBudget({ short: 8, long: 1 });
 
 let sandbox: Sandbox;
+let states: KeptStates;
 /** The objects that the store has since the second commit: the content of `large`. */
 let large: string;
 beforeAll(async () => {
   sandbox = createSandbox();
+  states = createKeptStates(sandbox, ['store', 'user', 'other']);
   const other = testContext(sandbox.path('other'));
   for (const name of ['a', 'b', 'gone', 'deep/er']) sandbox.write(`other/${name}`, '1');
   await initWorkspace(other, { remoteUrl: sandbox.path('store') });
@@ -34,42 +38,12 @@ beforeAll(async () => {
   await push(other, {});
   const objects = readdirSync(sandbox.path('store/objects'), { recursive: true, withFileTypes: true });
   large = objects.filter((item) => item.isFile()).map((item) => join(item.parentPath, item.name))[0]!;
-  keepAs('fresh');
+  states.keepAs('fresh');
   renameSync(large, sandbox.path('large'));
   expect(await pull(testContext(sandbox.path('user')), {})).toMatchObject({ failed: 1 });
-  keepAs('half');
+  states.keepAs('half');
 });
 afterAll(() => sandbox?.[Symbol.dispose]());
-
-const PARTS = ['store', 'user', 'other'];
-function keepAs(name: string): void {
-  for (const part of PARTS)
-    cpSync(sandbox.path(part), sandbox.path('kept', name, part), {
-      recursive: true,
-      preserveTimestamps: true,
-    });
-}
-function startFrom(name: string): void {
-  for (const part of PARTS) {
-    rmSync(sandbox.path(part), { recursive: true, force: true });
-    cpSync(sandbox.path('kept', name, part), sandbox.path(part), {
-      recursive: true,
-      preserveTimestamps: true,
-    });
-  }
-}
-
-function filesOf(name: string): Record<string, string> {
-  const root = sandbox.path(name);
-  const items = readdirSync(root, { recursive: true, withFileTypes: true });
-  const paths = items
-    .filter((item) => item.isFile())
-    .map((item) => join(item.parentPath, item.name).slice(root.length + 1))
-    .filter((path) => !path.startsWith('.dray/'));
-  return Object.fromEntries(
-    paths.sort().map((path) => [path, readFileSync(join(root, path)).subarray(0, 10).toString()]),
-  );
-}
 
 const user = () => testContext(sandbox.path('user'));
 
@@ -87,10 +61,10 @@ async function expectOnlyTheEdit(where: string): Promise<void> {
   cpSync(sandbox.path('kept/fresh/store/objects'), sandbox.path('store/objects'), { recursive: true });
   await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'read' });
   const wanted = { a: '1', b: 'mine', 'deep/er': '2', gone: '1', large: 'largelarge' };
-  expect(filesOf('read'), where).toEqual(wanted);
+  expect(readBeginnings(sandbox.path('read')), where).toEqual(wanted);
   rmSync(sandbox.path('read'), { recursive: true });
   expect(await pull(user(), {}), where).toMatchObject({ failed: 0, decided: 0 });
-  expect(filesOf('user'), where).toEqual(wanted);
+  expect(readBeginnings(sandbox.path('user')), where).toEqual(wanted);
   expect(await push(user(), {}), where).toMatchObject({ result: 'nothingToPush' });
 }
 
@@ -105,7 +79,7 @@ describe('What has arrived is never an edit', () => {
       least: 2,
       important: [stateWritten, marked, unmarked, unlocked],
       begin: () => {
-        startFrom(from);
+        states.startFrom(from);
         if (from === 'half') cpSync(sandbox.path('large'), large);
       },
       check: expectOnlyTheEdit,
@@ -120,7 +94,7 @@ describe('What has arrived is never an edit', () => {
       least: 2,
       important: [branchMoved, stateWritten, unlocked],
       begin: () => {
-        startFrom('half');
+        states.startFrom('half');
         sandbox.write('user/deep/er', 'edited');
         sandbox.write('user/own', 'own');
       },
@@ -130,9 +104,9 @@ describe('What has arrived is never an edit', () => {
         cpSync(sandbox.path('large'), large);
         expect(await pull(user(), {}), where).toMatchObject({ failed: 0, decided: 0 });
         const wanted = { a: '2', b: '1', 'deep/er': 'edited aga', large: 'largelarge', own: 'own', x: 'x' };
-        expect(filesOf('user'), where).toEqual(wanted);
+        expect(readBeginnings(sandbox.path('user')), where).toEqual(wanted);
         await pull(testContext(sandbox.path('other')), {});
-        expect(filesOf('other'), where).toEqual(wanted);
+        expect(readBeginnings(sandbox.path('other')), where).toEqual(wanted);
       },
     }));
 });

@@ -21,6 +21,7 @@ import { initWorkspace } from '../remotes/init.ts';
 import { remoteAdd } from '../remotes/remotes.ts';
 import { commitKeyOf, tipOf } from '../session/damage.fixture.ts';
 import { asNobody, createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
+import { readBeginnings } from '../trees/same-trees.fixture.ts';
 import { diff } from '../working-copy/diff.ts';
 import { restore } from '../working-copy/restore.ts';
 import { status } from '../working-copy/status.ts';
@@ -62,19 +63,11 @@ async function others(files: Readonly<Record<string, string | Uint8Array | null>
   writeAll('other', files);
   return (await push(testContext(other), {})).commit!;
 }
-const filesOf = (root: string): Record<string, string> =>
-  Object.fromEntries(
-    readdirSync(root, { recursive: true, withFileTypes: true })
-      .filter((item) => item.isFile() && !join(item.parentPath, item.name).includes('/.dray/'))
-      .map((item) => join(item.parentPath, item.name).slice(root.length + 1))
-      .sort()
-      .map((path) => [path, readFileSync(join(root, path)).subarray(0, 10).toString()]),
-  );
 /** The branch's files, read by a fresh clone. */
 async function branchHas(ref?: string): Promise<Record<string, string>> {
   const name = `read-${readdirSync(sandbox.folder).length}`;
   await clone(name, ref);
-  return filesOf(sandbox.path(name));
+  return readBeginnings(sandbox.path(name));
 }
 const objects = () =>
   readdirSync(join(store(), 'objects'), { recursive: true, withFileTypes: true })
@@ -147,7 +140,7 @@ describe.each(INDEXES)('After a pull that did not end, with the index %s', (inde
     expect(parentsOf(tipOf(store()))).toEqual([third]);
     expect(await branchHas()).toEqual({ a: '1', b: 'mine', c: '1', 'ro/r': 'largelarge' });
     expect(await pull(testContext(user), {})).toMatchObject({ failed: 0, decided: 0 });
-    expect(filesOf(user)).toEqual(await branchHas());
+    expect(readBeginnings(user)).toEqual(await branchHas());
     expect(await shown()).toEqual([]);
     expect(stateOf(user)).not.toHaveProperty('arriving');
   });
@@ -156,7 +149,7 @@ describe.each(INDEXES)('After a pull that did not end, with the index %s', (inde
     bring();
     await others({ a: '3', x: 'x3' });
     expect(await pull(testContext(user), {})).toMatchObject({ failed: 0, decided: 0 });
-    expect(filesOf(user)).toEqual({ a: '3', b: '1', c: '1', x: 'x3', 'ro/r': 'largelarge' });
+    expect(readBeginnings(user)).toEqual({ a: '3', b: '1', c: '1', x: 'x3', 'ro/r': 'largelarge' });
   });
 
   it('shows and compares the edits of the user alone', async () => {
@@ -181,7 +174,7 @@ describe.each(INDEXES)('After a pull that did not end, with the index %s', (inde
       failed: 0,
       changes: { added: 1, modified: 0 },
     });
-    expect(filesOf(user)).toEqual(filesOf(other));
+    expect(readBeginnings(user)).toEqual(readBeginnings(other));
     expect(await shown()).toEqual([]);
   });
 
@@ -197,10 +190,10 @@ describe.each(INDEXES)('After a pull that did not end, with the index %s', (inde
     await push(testContext(user), {});
     expect(await pull(testContext(user), {})).toMatchObject({ failed: 0, decided: 0 });
     const wanted = { a: '3', b: 'mine again', d: 'new', x: 'x', 'ro/r': 'largelarge' };
-    expect(filesOf(user)).toEqual(wanted);
+    expect(readBeginnings(user)).toEqual(wanted);
     expect(await branchHas()).toEqual(wanted);
     await pull(testContext(other), {});
-    expect(filesOf(other)).toEqual(wanted);
+    expect(readBeginnings(other)).toEqual(wanted);
   });
 
   it('an edit of what others changed since is a conflict before anything is sent', async () => {
@@ -217,10 +210,10 @@ describe.each(INDEXES)('After a pull that did not end, with the index %s', (inde
     const { bases } = stateOf(user) as { bases: { origin: string } };
     writeAll('user', { b: 'mine' });
     await pull(testContext(user), { ref: bases.origin });
-    expect(filesOf(user)).toEqual({ a: '1', b: 'mine', c: '1' });
+    expect(readBeginnings(user)).toEqual({ a: '1', b: 'mine', c: '1' });
     expect(await shown()).toEqual(['modified b']);
     await pull(testContext(user), {});
-    expect(filesOf(user)).toEqual({ a: '2', b: 'mine', c: '1', x: 'x', 'ro/r': 'largelarge' });
+    expect(readBeginnings(user)).toEqual({ a: '2', b: 'mine', c: '1', x: 'x', 'ro/r': 'largelarge' });
     expect(await shown()).toEqual(['modified b']);
   });
 });
@@ -236,7 +229,7 @@ describe('After a pull that did not end', () => {
     bring();
     expect(await branchHas()).toEqual({ a: 'edited', b: '1', c: '1', 'ro/r': 'largelarge' });
     expect(await pull(testContext(user), {})).toMatchObject({ failed: 0, decided: 0 });
-    expect(filesOf(user)).toEqual({ a: 'edited', b: '1', c: '1', 'ro/r': 'largelarge' });
+    expect(readBeginnings(user)).toEqual({ a: 'edited', b: '1', c: '1', 'ro/r': 'largelarge' });
   });
 
   it('a restore brings back what arrived', async () => {
@@ -246,7 +239,7 @@ describe('After a pull that did not end', () => {
       restored: 3,
       failed: 0,
     });
-    expect(filesOf(user)).toEqual({ a: '2', b: '1', c: '1', x: 'x' });
+    expect(readBeginnings(user)).toEqual({ a: '2', b: '1', c: '1', x: 'x' });
     expect(await shown()).toEqual([]);
   });
 
@@ -271,7 +264,7 @@ describe('After a pull that did not end', () => {
     const back = /"dray pull ([0-9a-f]+)"/.exec((refusal as { message: string }).message)![1]!;
     bring();
     await pull(testContext(user), { ref: back });
-    expect(filesOf(user)).toEqual({ a: '1', b: '1', c: '1' });
+    expect(readBeginnings(user)).toEqual({ a: '1', b: '1', c: '1' });
     expect(await push(backup(), {})).toMatchObject({ result: 'nothingToPush' });
     await pull(testContext(user), {});
     expect(await push(backup(), {})).toMatchObject({ result: 'pushed' });
@@ -323,7 +316,7 @@ describe('After a pull that did not end', () => {
       expect(await shown()).not.toContain('deleted ro/r');
       const back = await others({ 'ro/r': 'r' });
       await pull(testContext(user), {});
-      expect(filesOf(user)).toMatchObject({ 'ro/r': 'r' });
+      expect(readBeginnings(user)).toMatchObject({ 'ro/r': 'r' });
       expect(await push(testContext(user), {})).toMatchObject({ result: 'nothingToPush', commit: back });
     });
   });
@@ -372,7 +365,7 @@ describe.each(INDEXES)('After a clone that did not end, with the index %s', (ind
     const wanted = { a: '2', c, d: 'new', 'ro/r': 'largelarge' };
     expect(await branchHas()).toEqual(wanted);
     expect(await pull(testContext(half), {})).toMatchObject({ failed: 0, decided: 0 });
-    expect(filesOf(half)).toEqual(wanted);
+    expect(readBeginnings(half)).toEqual(wanted);
     expect(await shown(half)).toEqual([]);
   });
 
@@ -413,18 +406,18 @@ describe('After a switch that did not end', () => {
     });
     writeAll('user', { a: 'trial' });
     await switchBranch(testContext(user), { name: 'main' });
-    expect(filesOf(user)).toEqual({ a: '1', b: 'mine', c: '1' });
+    expect(readBeginnings(user)).toEqual({ a: '1', b: 'mine', c: '1' });
     await failed(switchBranch(testContext(user), { name: 'trial' }));
-    expect(filesOf(user)).toEqual({ a: 'trial', b: 'mine', new: 'trial' });
+    expect(readBeginnings(user)).toEqual({ a: 'trial', b: 'mine', new: 'trial' });
     bring();
     await switchBranch(testContext(user), { name: 'trial' });
-    expect(filesOf(user)).toEqual({ a: 'trial', b: 'mine', new: 'trial', large: 'largelarge' });
+    expect(readBeginnings(user)).toEqual({ a: 'trial', b: 'mine', new: 'trial', large: 'largelarge' });
     expect(await push(testContext(user), {})).toMatchObject({
       branch: 'trial',
       changes: { modified: 1, added: 0, deleted: 0 },
     });
     await switchBranch(testContext(user), { name: 'main' });
-    expect(filesOf(user)).toEqual({ a: '1', b: '1', c: '1' });
+    expect(readBeginnings(user)).toEqual({ a: '1', b: '1', c: '1' });
   });
 
   it('a pull of the own branch that fails in between sends nothing of the other one', async () => {
@@ -480,7 +473,7 @@ it('a conflict whose side could not be written is not counted as resolved', asyn
     chmodSync(join(user, 'ro'), 0o755);
     expect(await pull(testContext(user), { conflicts: 'theirs' })).toMatchObject({ failed: 0, decided: 1 });
   });
-  expect(filesOf(user)).toEqual({ a: '2', b: '1', c: '1', 'ro/r': '2' });
+  expect(readBeginnings(user)).toEqual({ a: '2', b: '1', c: '1', 'ro/r': '2' });
 });
 
 it('a workspace without its folder for temporary files makes it again', async () => {
@@ -496,5 +489,5 @@ it('keeping both of a conflict after a kill leaves one copy', async () => {
   // As the killed run leaves it: the second name is there, and the file not replaced yet.
   linkSync(join(user, 'a'), join(user, `a (mine, ${day})`));
   expect(await pull(testContext(user), { conflicts: 'both' })).toMatchObject({ failed: 0, decided: 1 });
-  expect(filesOf(user)).toEqual({ a: 'theirs', [`a (mine, ${day})`]: 'mine', b: '1', c: '1' });
+  expect(readBeginnings(user)).toEqual({ a: 'theirs', [`a (mine, ${day})`]: 'mine', b: '1', c: '1' });
 });

@@ -25,6 +25,17 @@ export function describeTree(root: string, options: { readonly times?: boolean }
   return lines;
 }
 
+/** The first ten bytes of each file below the folder, by path. Without those in `.dray`. */
+export function readBeginnings(root: string): Record<string, string> {
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((item) => item.isFile());
+  const paths = files.map(({ name, parentPath }) => `${parentPath}/${name}`.slice(root.length + 1)).sort();
+  return Object.fromEntries(
+    paths
+      .filter((path) => !path.startsWith('.dray/'))
+      .map((path) => [path, readFileSync(`${root}/${path}`).subarray(0, 10).toString()]),
+  );
+}
+
 /** Short content in full, so that a difference can be read; longer content by its hash, to save memory. */
 function describeContent(bytes: Buffer): string {
   if (bytes.length <= 4096) return bytes.toString('base64');

@@ -13,6 +13,7 @@ import { type BaseCommit, ensureBase, fetchCommit } from '../session/base-commit
 import type { Session } from '../session/open-workspace.ts';
 import { applyAsEdits } from '../working-copy/apply-as-edits.ts';
 import { isAsKnown } from '../working-copy/apply-changes.ts';
+import { readBased } from '../working-copy/based-entries.ts';
 import { collectChanges } from '../working-copy/conflicts.ts';
 import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
 import { hasCutRuns, settleCutRuns, takeTorn } from '../working-copy/interrupted-writes.ts';
@@ -38,6 +39,7 @@ export async function abortMerge(run: MergeRun, kind: Pending['kind']): Promise<
   const left = [...written.values()].filter(
     (change) => !isBack(change) && !isAt(session, change.path, 'before', change),
   );
+  const writes = await placed(run, base, back);
   const changes = await emitChanges(session, [back.map(swapped)], { silent: true });
   // A kill from here on leaves a part of the merge.
   savePending(session, { ...pending, isUnfinished: true });
@@ -45,7 +47,7 @@ export async function abortMerge(run: MergeRun, kind: Pending['kind']): Promise<
     ...run,
     writing: { commit: base.hash!, words: `${kind} --abort` },
     deletions: back.flatMap(({ before, path }) => (before ? [] : [path])),
-    writes: back.flatMap(({ before }): Entry[] => (before ? [before] : [])),
+    writes,
     givenUp: torn,
     keeper: openLocalKeeper({
       session,
@@ -83,6 +85,20 @@ async function writtenByMerge(
   const real = changes.filter((change) => kindOfChange(change));
   await hashFiles(session, unreadAmong(session, new Set(real.map(({ path }) => path))));
   return new Map(real.map((change) => [change.path, change]));
+}
+
+/** What the paths are based on. While a commit arrives, the index does not know where the content is. */
+async function placed(
+  { remote, session }: MergeRun,
+  base: BaseCommit,
+  changes: readonly Change[],
+): Promise<readonly Entry[]> {
+  const entries = changes.flatMap(({ before }): Entry[] => (before ? [before] : []));
+  if (!base.isMixed) return entries;
+  const paths = new Set(entries.map(({ path }) => path));
+  const found = await readBased(session, remote.store, base, (path) => paths.has(path));
+  const byPath = new Map(found.map((entry) => [entry.path, entry]));
+  return entries.map((entry) => byPath.get(entry.path) ?? entry);
 }
 
 async function stateBefore(

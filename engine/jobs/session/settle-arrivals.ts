@@ -28,6 +28,7 @@ export async function settleArrival(
   const mayBeThere = changed.filter((path) => mayHaveArrived(session, path, entries.get(path)));
   await hashFiles(session, unreadAmong(session, new Set(mayBeThere)));
   const arrived: Entry[] = [];
+  const removed: string[] = [];
   session.index.transaction(() => {
     for (const path of mayBeThere) {
       const entry = entries.get(path);
@@ -36,9 +37,24 @@ export async function settleArrival(
       if (entry ? !here || !isSameEntry(here, entry) : here) continue;
       files.setBase(path, entry);
       if (entry) arrived.push(entry);
+      else removed.push(path);
     }
+    for (const path of foldersLeft(session, changed, removed)) files.setBase(path, { kind: 'folder', path });
   });
   return arrived;
+}
+
+/** Folders that the commit has emptied, and that a kill has left. A pull removes them. */
+function foldersLeft(
+  { index }: Session,
+  changed: readonly string[],
+  removed: readonly string[],
+): readonly string[] {
+  return changed.filter((path) => {
+    if (!path.endsWith('/') || !removed.some((one) => one.startsWith(path))) return false;
+    const { after, before } = index.files.find(path, 0) ?? {};
+    return after !== undefined && before === undefined;
+  });
 }
 
 function mayHaveArrived({ index }: Session, path: string, entry: Entry | undefined): boolean {

@@ -157,6 +157,13 @@ export class FileTable {
     });
   }
 
+  /** Records an entry just written as working content. What the path is based on stays. */
+  setWrittenAsEdit(entry: Entry, stat: Omit<WorkingStat, 'kind' | 'executable'>): void {
+    const [base] = this.unplacedBaseEntries(entry.path, entry.path);
+    this.setWritten(entry, stat);
+    this.setBase(entry.path, base);
+  }
+
   /** Records the base commit's entry at the path, or that it has none; the working side stays. */
   setBase(path: string, entry: Entry | undefined): void {
     const { expandBase, dropBase, dropIfNowhere, setBase, settle } = this.#statements;

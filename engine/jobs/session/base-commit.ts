@@ -16,6 +16,7 @@ import { STORED_DOCUMENT_MAX_BYTES } from '../../repository/document.ts';
 import { commitKey } from '../../repository/keys.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { nameOnStore } from '../../repository/name-on-store.ts';
+import { readState, writeState } from '../../workspace/workspace-folder.ts';
 import { whileKept } from '../retention/forgotten.ts';
 import { refreshIndex } from '../working-copy/refresh-index.ts';
 import { type Arrival, arrivalsOf, recordArrival, withoutArrivals } from './arrivals.ts';
@@ -257,8 +258,10 @@ export function acceptOntoArrivals(session: Session, link: LinkedRepository, own
 
 /** Call when nothing of these commits is left here, and the rows have nothing of them. */
 export function dropArrivals(session: Session, uuid: string, isOver: (arrival: Arrival) => boolean): void {
-  const { remoteName, state } = session;
-  session.saveState(withoutArrivals(state, remoteName, isOver));
+  const { remoteName, state, workspace } = session;
+  session.state = withoutArrivals(state, remoteName, isOver);
+  // A switch has its new branch in memory, and saves it at its end.
+  writeState(workspace, withoutArrivals(readState(workspace), remoteName, isOver));
   if (arrivalsOf(session).length === 0)
     session.index.settings.base = baseMark(session, uuid, baseHashOf(session));
 }
@@ -320,8 +323,11 @@ export function acceptCommit(
   kind: BaseKind = 'branch',
 ): void {
   const scope = scopeOf(session);
+  // If the state file cannot be written, the rows still say what the files are based on.
+  const isOnRecord = arrivalsOf(session).length > 0;
+  const between = isOnRecord ? arrivingMark(session, link.uuid, baseHashOf(session)) : undefined;
   session.index.transaction(() => {
-    session.index.settings.base = undefined;
+    session.index.settings.base = between;
     for (const { path, after } of commit.changes) {
       if (scope?.holds(path) === false) {
         session.index.files.setBase(path, undefined);

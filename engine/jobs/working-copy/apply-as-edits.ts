@@ -1,30 +1,21 @@
 /**
- * Writes and deletes files as edits: the workspace's base stays. `restore`, `merge` and `revert` do so. While
- * it runs, the base rows mirror no commit, so a killed run costs only that they are read again.
+ * Writes and deletes files as edits: the workspace's base stays, and so does what each path is based on, also
+ * when the run ends early. While a commit arrives only the rows know that. `restore`, `merge` and `revert`
+ * write this way.
  */
 import type { Entry } from '../../model/entry.ts';
 import { type BaseCommit, ensureBase } from '../session/base-commit.ts';
 import { type Applied, type ApplyOptions, applyChanges } from './apply-changes.ts';
 
-export interface EditOptions extends Omit<ApplyOptions, 'writes' | 'isFresh' | 'totals'> {
+export interface EditOptions extends Omit<ApplyOptions, 'writes' | 'isFresh' | 'totals' | 'asEdits'> {
   readonly writes: readonly Entry[];
 }
 
-/** Resolves to what was written, and to the base, which the rows mirror again. */
+/** Resolves to what was written, and to the base. */
 export async function applyAsEdits(options: EditOptions): Promise<Applied & { readonly base: BaseCommit }> {
-  const { deletions, link, remote, session, writes } = options;
-  const { files, settings } = session.index;
-  const mark = settings.base;
-  const paths = [...deletions, ...writes.map(({ path }) => path)];
-  const based = paths.map((path) => [path, ...files.unplacedBaseEntries(path, path)] as const);
-  settings.base = undefined;
+  const { link, remote, session, writes } = options;
   const bytes = writes.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.sizeBytes : 0), 0);
   const totals = { files: writes.length, bytes };
-  const applied = await applyChanges({ ...options, totals, writes: [writes] });
-  // A written path has become its own base, and so has a deleted one.
-  session.index.transaction(() => {
-    for (const [path, entry] of based) files.setBase(path, entry);
-    settings.base = mark;
-  });
+  const applied = await applyChanges({ ...options, totals, writes: [writes], asEdits: true });
   return { ...applied, base: await ensureBase(session, remote.store, link) };
 }

@@ -3,15 +3,16 @@
  * place, then files (`download-files.ts`), then folders and links.
  */
 
-import { lstatSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { DrayError, toErrorRecord } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { createHeapBound } from '../../base/heap-bound.ts';
 import { ifThere } from '../../base/if-there.ts';
 import { createDiskRefusals } from '../../files/disk/disk-refusals.ts';
+import { writtenStat } from '../../files/write/put-in-place.ts';
 import { openTreeWriter } from '../../files/write/tree-writer.ts';
-import type { TreeWriter } from '../../files/write/tree-writer-types.ts';
+import type { TreeWriter, WrittenStat } from '../../files/write/tree-writer-types.ts';
 import { writeError } from '../../files/write/write-error.ts';
 import type { Entry, FileEntry } from '../../model/entry.ts';
 import type { LocalKeeper } from '../kept/local-keeper.ts';
@@ -45,6 +46,8 @@ export interface ApplyOptions {
   readonly givenUp?: ReadonlySet<string>;
   /** Takes what this file system cannot hold. Without it such an entry fails. */
   readonly leavingOut?: LeavingOut;
+  /** What the paths are based on stays: what is written and deleted counts as edits. */
+  readonly asEdits?: boolean;
   /** Keeps the local files that are replaced. This job settles it. */
   readonly keeper?: LocalKeeper;
 }
@@ -93,7 +96,7 @@ async function writeChanges(options: ApplyOptions): Promise<Omit<Applied, 'keepi
       mayReplace,
       beforeReplacing: async () => options.keeper?.sync(),
     };
-    let failed = await removeAll(session, writer, options.deletions, guard);
+    let failed = await removeAll(options, writer, options.deletions, guard);
     const { totals } = options;
     const progress = createProgress(session, {
       phase: 'download',
@@ -112,6 +115,7 @@ async function writeChanges(options: ApplyOptions): Promise<Omit<Applied, 'keepi
         progress,
         limit,
         leavingOut: options.leavingOut,
+        asEdits: options.asEdits,
         ...guard,
       },
       fileWindows(options.writes, (entry) => others.push(entry)),
@@ -144,7 +148,7 @@ export async function removePaths(
   });
   try {
     const mayReplace = (path: string) => isAsKnown(session, path);
-    return await removeAll(session, writer, paths, { mayReplace, beforeReplacing: async () => {} });
+    return await removeAll({ session }, writer, paths, { mayReplace, beforeReplacing: async () => {} });
   } finally {
     await writer.close();
   }
@@ -176,15 +180,28 @@ export function lstatIfThere(root: string, path: string): Stats | undefined {
   }
 }
 
+type RowOptions = Pick<ApplyOptions, 'asEdits' | 'session'>;
 type ReplaceGuard = Pick<DownloadOptions, 'mayReplace' | 'beforeReplacing'>;
 
 async function removeAll(
-  session: Session,
+  { asEdits = false, session }: RowOptions,
   writer: TreeWriter,
   paths: readonly string[],
   { beforeReplacing, mayReplace }: ReplaceGuard,
 ): Promise<number> {
   let failed = 0;
+  /** As a written path, a deleted one becomes its own base. */
+  const noteRemoved = (path: string) => {
+    if (!asEdits) session.index.files.setBase(path, undefined);
+    session.index.files.setAbsent(path);
+  };
+  /** Only its folder is still there, which is no edit of the user either. */
+  const noteEmptied = (path: string) => {
+    noteRemoved(path);
+    const folder = path.slice(0, path.lastIndexOf('/') + 1);
+    if (asEdits || folder === '' || !isEmptyFolder(session, folder)) return;
+    session.index.files.setWritten({ kind: 'folder', path: folder }, statOfFolder(session, folder));
+  };
   const fail = (path: string, error: unknown) => {
     const record = toErrorRecord(error);
     // A folder that is no longer empty remains.
@@ -216,29 +233,32 @@ async function removeAll(
         // Checked again, because the file may have changed during the sync.
         check(path);
         writer.remove(path);
-        noteRemoved(session, path);
+        noteRemoved(path);
       } catch (error) {
         fail(path, error);
-        noteIfGone(session, path);
+        if (isGone(session, path)) noteEmptied(path);
       }
     }
   }
   return failed;
 }
 
-/** As a written path, a deleted one becomes its own base. */
-function noteRemoved({ index }: Session, path: string): void {
-  index.files.setBase(path, undefined);
-  index.files.setAbsent(path);
-}
-
 /** The file may be gone, and only its empty folder still there: it would count as the user's deletion. */
-function noteIfGone(session: Session, path: string): void {
-  if (path.endsWith('/')) return;
+function isGone({ workspace }: Session, path: string): boolean {
+  if (path.endsWith('/')) return false;
   try {
-    if (!lstatIfThere(session.workspace.root, path)) noteRemoved(session, path);
+    return lstatIfThere(workspace.root, path) === undefined;
   } catch {
     // What cannot be looked at is not known to be gone.
+    return false;
+  }
+}
+
+function isEmptyFolder({ workspace }: Session, path: string): boolean {
+  try {
+    return readdirSync(`${workspace.root}/${path}`).length === 0;
+  } catch {
+    return false;
   }
 }
 
@@ -268,23 +288,28 @@ async function* fileWindows(
 
 /** Links come last, so that no file is ever written through one. */
 async function writeOthers(
-  { leavingOut, session }: Pick<ApplyOptions, 'leavingOut' | 'session'>,
+  { asEdits = false, leavingOut, session }: Pick<ApplyOptions, 'asEdits' | 'leavingOut' | 'session'>,
   writer: TreeWriter,
   entries: readonly Entry[],
   { beforeReplacing, mayReplace }: ReplaceGuard,
 ): Promise<number> {
   let failed = 0;
+  const { files } = session.index;
+  const note = (entry: Entry, stat: WrittenStat) =>
+    asEdits
+      ? session.index.transaction(() => files.setWrittenAsEdit(entry, stat))
+      : files.setWritten(entry, stat);
   for (const [at, entry] of entries.entries()) {
     if (at % PATHS_PER_TURN === 0) await breathe();
     checkAborted(session.context.signal);
     try {
       if (entry.kind === 'folder') {
         writer.makeFolder(entry.path);
-        noteFolder(session, entry);
+        note(entry, statOfFolder(session, entry.path));
       } else if (entry.kind === 'link') {
         if (!mayReplace(entry.path)) throw changedMeanwhile(entry.path, 'it was left as it is');
         await beforeReplacing();
-        session.index.files.setWritten(entry, writer.writeLink(entry.path, entry.target));
+        note(entry, writer.writeLink(entry.path, entry.target));
       }
     } catch (error) {
       const record = toErrorRecord(error);
@@ -296,12 +321,6 @@ async function writeOthers(
   return failed;
 }
 
-function noteFolder(session: Session, entry: Entry): void {
-  const stat = lstatSync(`${session.workspace.root}/${entry.path.slice(0, -1)}`);
-  session.index.files.setWritten(entry, {
-    sizeBytes: stat.size,
-    mtimeMs: stat.mtimeMs,
-    ctimeMs: stat.ctimeMs,
-    inode: stat.ino,
-  });
+function statOfFolder({ workspace }: Session, path: string): WrittenStat {
+  return writtenStat(lstatSync(`${workspace.root}/${path.slice(0, -1)}`));
 }

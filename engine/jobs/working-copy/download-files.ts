@@ -59,6 +59,7 @@ export interface DownloadOptions {
   readonly limit: AdaptiveLimit;
   readonly progress: Progress;
   readonly leavingOut?: LeavingOut | undefined;
+  readonly asEdits?: boolean | undefined;
   /** Asked right before a file is written. False keeps the local file and reports a conflict. */
   readonly mayReplace: (path: string) => boolean;
   /** Called after `mayReplace` for one or more files, and before the first of them is replaced. */
@@ -99,8 +100,8 @@ class FileDownloader {
   constructor(options: DownloadOptions) {
     this.#options = options;
     this.#tasks = new TaskSet(options.session.context.signal);
-    const { link, session, writer } = options;
-    this.#rows = createWrittenRows(session, link, writer, (error) => this.#tasks.fail(error));
+    const { link } = options;
+    this.#rows = createWrittenRows({ ...options, onFailure: (error) => this.#tasks.fail(error) });
     const { packBelow, chunkSize } = link.layout;
     const storedBytes = Math.max(COMPRESSED_CONTENT_BYTES_MAX, PACK_RANGE_BYTES, packBelow, chunkSize.max);
     this.#memory = createLeasedMemory({

@@ -35,7 +35,7 @@ function openRows(sync: () => Promise<void>, onFailure: (error: unknown) => void
   const { id } = index.repositories.bind('00000000-0000-4000-8000-000000000000');
   const link = { blobs: index.blobsOf(id) };
   const clock = { ...systemClock, nowMs: () => NOW_MS };
-  return createWrittenRows({ clock, index }, link, { sync }, onFailure);
+  return createWrittenRows({ session: { clock, index }, link, writer: { sync }, onFailure });
 }
 
 describe('The row of a file that was just written', () => {

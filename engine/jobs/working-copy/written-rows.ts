@@ -24,21 +24,28 @@ interface Row {
   readonly stat: WrittenStat;
 }
 
-/** @param onFailure Called when a sync in the background failed. */
-export function createWrittenRows(
-  { clock, index }: Pick<Session, 'clock' | 'index'>,
-  { blobs }: Pick<LinkedRepository, 'blobs'>,
-  writer: Pick<TreeWriter, 'sync'>,
-  onFailure: (error: unknown) => void,
-): WrittenRows {
+export interface WrittenRowsOptions {
+  readonly session: Pick<Session, 'clock' | 'index'>;
+  readonly link: Pick<LinkedRepository, 'blobs'>;
+  readonly writer: Pick<TreeWriter, 'sync'>;
+  /** What the paths are based on stays. */
+  readonly asEdits?: boolean | undefined;
+  /** A sync in the background failed. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export function createWrittenRows(options: WrittenRowsOptions): WrittenRows {
+  const { asEdits = false, link, onFailure, session, writer } = options;
+  const { clock, index } = session;
   let count = 0;
   const batches = createSyncedBatches<Row>({
     sync: () => writer.sync(),
     keep: (rows) =>
       index.transaction(() => {
         for (const { entry, stat } of rows) {
-          index.files.setWritten(entry, stat);
-          blobs.add(entry.blob, entry.location);
+          if (asEdits) index.files.setWrittenAsEdit(entry, stat);
+          else index.files.setWritten(entry, stat);
+          link.blobs.add(entry.blob, entry.location);
         }
       }),
     onFailure,

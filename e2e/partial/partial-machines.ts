@@ -299,7 +299,7 @@ export class PartialMachines {
   }
 }
 
-export type Refused = 'conflict' | 'gone' | 'goneForGood' | 'outsideScope' | 'absent';
+export type Refused = 'conflict' | 'gone' | 'goneForGood' | 'outsideScope' | 'absent' | 'namesNothing';
 
 export function refused(error: unknown): Refused {
   if (!(error instanceof DrayError)) throw error;
@@ -307,6 +307,7 @@ export function refused(error: unknown): Refused {
   if (code === 'conflict') return data.reason === 'baseCollected' ? 'gone' : 'conflict';
   if (data.reason === 'outsideScope') return 'outsideScope';
   if (code === 'notFound' && data.path !== undefined) return 'absent';
+  if (code === 'notFound' && data.patterns !== undefined) return 'namesNothing';
   if (code === 'forgotten') return data.reason === 'base' ? 'goneForGood' : 'gone';
   throw error;
 }

@@ -340,6 +340,12 @@ export class PartialModel extends PartialMachines {
   ): Promise<void> {
     const isFetched = this.fetchedEarlier(machine);
     const outcome = await scope(this.context(machine), request).catch(refused);
+    if (outcome === 'namesNothing') {
+      const { names } = compileScope('patterns' in request ? request.patterns : []);
+      expect([...this.commits.get(machine.base)!.keys()].filter(names)).toEqual([]);
+      this.count('scope names nothing');
+      return;
+    }
     if (outcome === 'conflict') {
       // The commit of a widening that did not end is gone: what may be of it is moved away.
       const noted: readonly { readonly commit: string }[] = this.stateOf(machine).scope?.entering ?? [];

@@ -58,11 +58,12 @@ export async function pullOnce(
   { conflicts, decisions = {} }: Pick<PullRequest, 'decisions'> & { readonly conflicts: Decision },
 ): Promise<void> {
   const target = tipOf(world, w.branch);
+  const wasReplaced = isReplaced(world, w);
   const request = { decisions, ...(conflicts === 'stop' ? {} : { conflicts }) };
   const outcome = await attempt(world, w, { fault }, (context) => pull(context, request));
   const words = `pull${conflicts === 'stop' ? '' : ` --${conflicts}`}${Object.keys(decisions).length > 0 ? ` ${JSON.stringify(decisions)}` : ''}`;
   note(world, `${w.name}: ${words}${describe(outcome, fault)}`);
-  if (target === undefined || isReplaced(world, w) || isTakenBack(world, w, outcome))
+  if (target === undefined || wasReplaced || isTakenBack(world, w, outcome))
     return refusedForLost(world, w, outcome, 'pull');
   const decide = (path: string) => decisions[path] ?? conflicts;
   settleBring(world, w, outcome, { target, decide, branch: w.branch, words: 'pull' });
@@ -113,6 +114,7 @@ export async function cloneOnce(world: World, w: Workspace, branch: string, faul
       base: undefined,
       branch,
       unconfirmed: undefined,
+      unknown: undefined,
       isFuzzy: false,
       isDetached: false,
       merging: undefined,
@@ -293,7 +295,7 @@ function editsAfter(w: Workspace, theirs: Files, { decide, disk, met, unclear }:
 function takeArrived(
   world: World,
   w: Workspace,
-  { decide, isCut, isDetached = false, target, words }: Bringing & { readonly isCut: boolean },
+  { decide, isCut, target, words }: Bringing & { readonly isCut: boolean },
 ): void {
   const theirs = world.history.filesOf(target);
   const disk = diskOf(w);
@@ -349,12 +351,18 @@ function takeArrived(
     setOrDelete(w.held, path, now);
     hasChanged = true;
   }
-  const { bases, branch } = stateOf(w);
+  const { bases, branch, detached } = stateOf(w);
   const wasArriving = w.arriving.size > 0;
   w.arriving = new Set(arrivingOf(w));
   // The effect may be there, and the command ended without knowing it.
   if (bases.origin === target && w.arriving.size === 0) {
-    Object.assign(w, { base: target, branch, isDetached, isFuzzy: false, unconfirmed: undefined });
+    Object.assign(w, {
+      base: target,
+      branch,
+      isDetached: detached?.origin !== undefined,
+      isFuzzy: false,
+      unconfirmed: undefined,
+    });
     const missing = differing(w.held, theirs).filter((one) => !w.edits.has(one));
     requireRule(
       missing.length === 0,

@@ -9,6 +9,7 @@ import { describe, settleOnBase } from './pushes.ts';
 import type { RunFault } from './run-faults.ts';
 import { knowContent } from './stored-history.ts';
 import {
+  beforeCommand,
   checkDisk,
   count,
   diskOf,
@@ -64,12 +65,15 @@ function newContent(world: World, path: string): string {
 /** Without `--from`: what the user's edits are based on. */
 export async function restorePaths(world: World, w: Workspace, fault: RunFault): Promise<void> {
   const { draw, history } = world;
+  beforeCommand(world, w);
   if (w.base === undefined || w.isFuzzy || w.uncertain.size > 0) return;
   const from = draw.chance(50) ? undefined : draw.of([...history.ancestorsOf(w.base)]);
   const typed = from === undefined ? {} : { from: typedFor(world, from) };
   const path = draw.of([...PATHS, ...PATHS.flatMap(foldersOf), '.']);
   const source = from === undefined ? w.held : history.filesOf(from);
   const isNamed = (one: string) => path === '.' || one === path || one.startsWith(`${path}/`);
+  // Nobody can tell what an edit is based on that met a command which did not end.
+  if (from === undefined && [...w.doubts.keys()].some(isNamed)) return;
   const before = diskOf(w);
   const exact = draw.chance(30);
   const wanted = [...source.keys(), ...(exact ? before.keys() : [])].filter(isNamed);
@@ -109,6 +113,7 @@ export function loseIndex(world: World, w: Workspace): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(w.root, `.dray/index.db${suffix}`), { force: true });
   note(world, `${w.name}: rm .dray/index.db`);
   count(world, 'lost the index');
+  w.unknown = undefined;
   if (isSettled(w)) return;
   w.isFuzzy = true;
   const known = [w.base, ...w.arriving].map((hash) => world.history.filesOf(hash));

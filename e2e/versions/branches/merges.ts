@@ -6,13 +6,12 @@ import type { Files } from '../../partial/partial-files.ts';
 import { attempt, type Outcome } from './attempts.ts';
 import type { Decision } from './brings.ts';
 import { requireRule } from './model-fault.ts';
-import { describe } from './pushes.ts';
+import { describe, isUncertain } from './pushes.ts';
 import type { RunFault } from './run-faults.ts';
 import {
   checkDisk,
   count,
   diskOf,
-  isSettled,
   note,
   type Pending,
   pendingOf,
@@ -231,9 +230,15 @@ function takeMerged(
   if (isNamed) w.merging = { ...pending, isUnfinished: state.isUnfinished === true };
 }
 
-export async function abortPending(world: World, w: Workspace, fault: RunFault): Promise<void> {
+/** @param isNeeded Also where the model does not know what each edit is based on. */
+export async function abortPending(
+  world: World,
+  w: Workspace,
+  fault: RunFault,
+  isNeeded = false,
+): Promise<void> {
   const { merging } = w;
-  if (!merging || w.base === undefined || !isSettled(w)) return;
+  if (!merging || w.base === undefined || (!isNeeded && (w.unconfirmed || w.isFuzzy))) return;
   const { commit, kind, parent } = merging;
   const job = kind === 'merge' ? merge : revert;
   const outcome = await attempt(world, w, { fault }, (context) => job(context, { abort: true }));
@@ -244,7 +249,7 @@ export async function abortPending(world: World, w: Workspace, fault: RunFault):
   const disk = diskOf(w);
   const { error, isMet, value } = outcome;
   if (value?.failed === 0) {
-    for (const path of back) setEdit(w, path, w.held.get(path));
+    for (const path of back) takeBackAt(world, w, path, disk.get(path));
     w.merging = undefined;
     count(world, `${kind} aborted`);
   } else {
@@ -255,4 +260,14 @@ export async function abortPending(world: World, w: Workspace, fault: RunFault):
     w.merging = state ? { ...merging, isUnfinished: state.isUnfinished === true } : undefined;
   }
   checkDisk(w);
+}
+
+/** It is as its edit was based on, which may be unclear while a commit arrives. */
+function takeBackAt(world: World, w: Workspace, path: string, now: string | undefined): void {
+  const { doubts, edits, held } = w;
+  const allowed = [held.get(path), ...(doubts.get(path) ?? [])];
+  if (w.isFuzzy || isUncertain(world, w, path)) allowed.push(edits.get(path));
+  if (w.isFuzzy) allowed.push(world.history.filesOf(w.base).get(path));
+  requireRule(allowed.includes(now), 'a merge was not taken back', () => ({ path, now, allowed }));
+  setEdit(w, path, now);
 }

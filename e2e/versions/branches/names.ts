@@ -84,9 +84,9 @@ export async function switchToNew(world: World, w: Workspace): Promise<void> {
   const request = { name, create: true };
   const outcome = await attempt(world, w, { fault: NO_FAULT }, (context) => switchBranch(context, request));
   note(world, `${w.name}: switch -c ${name}${describe(outcome)}`);
+  const found = (await readStoredRefs(world)).get(`heads/${name}`);
   // A push that did not know its end is settled first, unless the index is lost with what it recorded.
   const targets = [...(w.unconfirmed?.commits ?? []), ...(w.unconfirmed && !w.isFuzzy ? [] : [w.base])];
-  const found = (await readStoredRefs(world)).get(`heads/${name}`);
   const target = targets.find((one) => one === found) ?? targets[0]!;
   await expectRefs(world, new Map([...refs, [`heads/${name}`, target]]));
   settleBring(world, w, outcome, { target, decide: () => 'stop', branch: name, words: 'switch -c' });

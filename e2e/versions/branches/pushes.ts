@@ -28,11 +28,12 @@ import {
 
 export async function pushOnce(world: World, w: Workspace, fault: RunFault): Promise<void> {
   const tip = tipOf(world, w.branch);
+  const wasReplaced = isReplaced(world, w);
   const outcome = await attempt(world, w, { fault }, (context) => push(context, { allowEmptied: true }));
   checkWrittenCommits(world, outcome.newCommits);
   note(world, `${w.name}: push${describe(outcome, fault)}`);
   const isHeld = w.merging?.isUnfinished && !w.unconfirmed;
-  if (world.lost.has(`heads/${w.branch}`) || isReplaced(world, w) || isHeld || isTakenBack(world, w, outcome))
+  if (world.lost.has(`heads/${w.branch}`) || wasReplaced || isHeld || isTakenBack(world, w, outcome))
     return refusedForLost(world, w, outcome, 'push');
   await settlePush(world, w, outcome, [tip]);
 }
@@ -48,9 +49,11 @@ export function isTakenBack(world: World, w: Workspace, { error }: Outcome<unkno
  */
 export function refusedForLost(world: World, w: Workspace, outcome: Outcome<unknown>, words: string): void {
   const { error, newCommits, value } = outcome;
-  const isRefused = error !== undefined || (w.edits.size === 0 && words === 'push' && !w.merging);
+  const isNothing = w.edits.size === 0 && words === 'push' && w.merging?.kind !== 'merge';
+  const isRefused = error !== undefined || isNothing;
   requireRule(isRefused, `a ${words} went on without its branch`, () => ({ workspace: w.name, value }));
   requireRule(newCommits.length === 0, `a ${words} without its branch sent a commit`, () => newCommits);
+  if (pendingOf(w) === undefined) w.merging = undefined;
   count(world, `${words} without its branch`);
   checkDisk(w);
 }
@@ -95,7 +98,8 @@ export function conflictsWith(world: World, w: Workspace, target: string | undef
   const theirs = world.history.filesOf(target);
   return [...w.edits.keys()].filter((path) => {
     const known = [w.held.get(path), w.edits.get(path), ...(w.doubts.get(path) ?? [])];
-    return !isUncertain(world, w, path) && !known.includes(theirs.get(path));
+    const isClear = !isUncertain(world, w, path) && !isUnseen(world, w, path);
+    return isClear && !known.includes(theirs.get(path));
   });
 }
 
@@ -109,6 +113,11 @@ export function isUncertain(world: World, w: Workspace, path: string): boolean {
   return hasForeign(world, w) && world.history.filesOf(w.base).get(path) === edits.get(path);
 }
 
+/** Without an index nobody can tell whether a file has not arrived yet, or was removed. */
+function isUnseen({ history }: World, { base, edits, isFuzzy }: Workspace, path: string): boolean {
+  return isFuzzy && edits.get(path) === undefined && !history.filesOf(base).has(path);
+}
+
 /** Whether the merged commit has something of the branch that the base lacks. */
 function mayWaitForPull({ history }: World, { base, merging }: Workspace, tip: string | undefined): boolean {
   if (merging?.kind !== 'merge' || base === undefined || tip === undefined) return false;
@@ -118,7 +127,8 @@ function mayWaitForPull({ history }: World, { base, merging }: Workspace, tip: s
 /** Whether there may be a conflict, although the model knows none. */
 export function mayConflict(world: World, w: Workspace, target: string | undefined): boolean {
   const theirs = world.history.filesOf(target);
-  return w.isFuzzy || [...w.doubts.keys()].some((path) => theirs.get(path) !== w.edits.get(path));
+  const unclear = [...w.edits.keys()].filter((path) => isUncertain(world, w, path));
+  return w.isFuzzy || [...w.doubts.keys(), ...unclear].some((path) => theirs.get(path) !== w.edits.get(path));
 }
 
 /**
@@ -143,7 +153,7 @@ function checkEdits(world: World, w: Workspace, commit: ModelCommit): void {
   for (const path of new Set([...onto.keys(), ...files.keys(), ...w.edits.keys()])) {
     const isEdited = w.edits.has(path);
     const allowed = isEdited ? [w.edits.get(path)] : [onto.get(path)];
-    const mayBeNone = isEdited && isUncertain(world, w, path);
+    const mayBeNone = isEdited && (isUnseen(world, w, path) || isUncertain(world, w, path));
     if (mayBeNone) allowed.push(onto.get(path));
     const details = () => ({
       workspace: w.name,
@@ -172,7 +182,7 @@ function checkMerge(world: World, w: Workspace, { files, hash, parents }: ModelC
   const { history } = world;
   const sides = [history.filesOf(one), history.filesOf(other)];
   for (const path of new Set([...files.keys(), ...sides.flatMap((side) => [...side.keys()])])) {
-    if (other === w.merging?.commit && isDecided(w, one, path)) continue;
+    if (other === w.merging?.commit && isDecided(world, w, one, path)) continue;
     const allowed = history.mergedAt(one, other, path);
     requireRule(allowed.includes(files.get(path)), 'a merge lacks a change of a parent', () => ({
       commit: hash.slice(0, 8),
@@ -185,9 +195,13 @@ function checkMerge(world: World, w: Workspace, { files, hash, parents }: ModelC
 }
 
 /** Whether the user chose the content at the path, or the merge did when the base was another one. */
-function isDecided({ edits, merging, touched }: Workspace, base: string, path: string): boolean {
-  const isTaken = merging!.taken.has(path);
-  return touched.has(path) || (isTaken ? merging!.base !== base : edits.has(path));
+function isDecided({ history }: World, w: Workspace, base: string, path: string): boolean {
+  const { base: former, commit, taken } = w.merging!;
+  if (w.touched.has(path)) return true;
+  if (former === base) return w.edits.has(path) && !taken.has(path);
+  // What both sides had was nothing to merge, and the branch may have changed it since.
+  const isSame = history.get(former).files.get(path) === history.get(commit).files.get(path);
+  return isSame || w.edits.has(path) || taken.has(path);
 }
 
 /** @param tips The branch's commits that the push may have met. */
@@ -301,7 +315,8 @@ function acceptPush(
     return;
   }
   const theirs = history.filesOf(tipOf(world, w.branch));
-  const unsent = [...w.edits].filter(([path, to]) => theirs.get(path) !== to && !isUncertain(world, w, path));
+  const mayBeNone = (path: string) => isUnseen(world, w, path) || isUncertain(world, w, path);
+  const unsent = [...w.edits].filter(([path, to]) => theirs.get(path) !== to && !mayBeNone(path));
   requireRule(unsent.length === 0, 'a push has nothing to push, in spite of edits', () => ({
     workspace: w.name,
     unsent,

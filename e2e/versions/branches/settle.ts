@@ -7,9 +7,11 @@ import { isReplaced, isSettled, stateOf, tipOf, type Workspace, type World } fro
 export async function settleWorkspace(world: World, w: Workspace): Promise<void> {
   if (w.isAbsent || stateOf(w).bases.origin === undefined) await cloneOnce(world, w, w.branch, NO_FAULT);
   if (w.merging?.isUnfinished) await finishMerge(world, w);
-  if (isReplaced(world, w) && w.merging) await abortPending(world, w, NO_FAULT);
+  if (isReplaced(world, w) && w.merging) await abortPending(world, w, NO_FAULT, true);
   if (isReplaced(world, w)) await lookAt(world, w, tipOf(world, w.branch)!, NO_FAULT, 'theirs');
   if (!isSettled(w)) await pullOnce(world, w, NO_FAULT, { conflicts: 'theirs' });
+  // Some of it is of a commit that the branch lost: a choice is needed, and it is no merge then.
+  if (w.arriving.size > 0 && w.merging) await abortPending(world, w, NO_FAULT, true);
   if (w.arriving.size > 0) await lookAt(world, w, tipOf(world, w.branch)!, NO_FAULT, 'theirs');
   requireRule(isSettled(w), 'a workspace cannot be settled', () => w.name);
 }

@@ -44,6 +44,10 @@ export interface Workspace {
         readonly onBase: readonly string[];
       }
     | undefined;
+  /** Such a push while its branch is lost, which nobody can ask: what it sent counts as edits meanwhile. */
+  unknown:
+    | (Pick<Workspace, 'base' | 'branch'> & { readonly push: NonNullable<Workspace['unconfirmed']> })
+    | undefined;
   /** A merge or a revert that is not pushed yet. */
   merging: Pending | undefined;
   /** Where the user decided since the last push: a merge need not have one side's content there. */
@@ -115,6 +119,7 @@ function newWorkspace(sandbox: Sandbox, name: string): Workspace {
     isAbsent: true,
     arriving: new Set(),
     unconfirmed: undefined,
+    unknown: undefined,
     merging: undefined,
     touched: new Set(),
     isFuzzy: false,
@@ -162,7 +167,9 @@ export function isSettled(w: Workspace): boolean {
 export function isReplaced(world: World, w: Workspace): boolean {
   const tip = tipOf(world, w.branch);
   if (w.isDetached || w.base === undefined || tip === undefined) return false;
-  return !world.history.isIn(w.base, tip);
+  // Somebody chose what the branch has now, and some of it is here.
+  const chosen = stateOf(w).arriving?.origin?.findLast(({ command }) => command === 'dray pull');
+  return !world.history.isIn(chosen?.commit ?? w.base, tip);
 }
 
 export function diskOf({ root }: Pick<Workspace, 'root'>): Files {
@@ -216,6 +223,7 @@ export function setEdit(w: Workspace, path: string, content: string | undefined)
 
 /** What the workspace's next command may find out first. */
 export function beforeCommand(world: World, w: Workspace): void {
+  considerLostBranch(world, w);
   forgetLostPush(world, w);
   const { history } = world;
   const isForeign = hasForeign(world, w);
@@ -226,10 +234,11 @@ export function beforeCommand(world: World, w: Workspace): void {
   }
 }
 
-/** Whether something is arriving that the branch does not have. */
+/** Whether something is arriving that is not between the base and what the branch has. */
 export function hasForeign(world: World, w: Workspace): boolean {
   const tip = tipOf(world, w.branch);
-  return [...w.arriving].some((hash) => !world.history.isIn(hash, tip));
+  const isOld = (hash: string) => hash !== w.base && world.history.isIn(hash, w.base);
+  return [...w.arriving].some((hash) => !world.history.isIn(hash, tip) || isOld(hash));
 }
 
 /**
@@ -241,10 +250,36 @@ function forgetLostPush(world: World, w: Workspace): void {
   const tip = tipOf(world, w.branch);
   if (!unconfirmed || tip === undefined) return;
   if (unconfirmed.commits.some((hash) => world.history.isIn(hash, tip))) return;
+  takeBackPush(w);
+}
+
+function considerLostBranch({ lost }: World, w: Workspace): void {
+  const { base, branch, unconfirmed, unknown } = w;
+  if (lost.has(`heads/${branch}`)) {
+    if (!unconfirmed) return;
+    w.unknown = { base, branch, push: unconfirmed };
+    takeBackPush(w);
+    return;
+  }
+  w.unknown = undefined;
+  if (unknown?.base !== base || unknown?.branch !== branch) return;
+  const disk = expectedDisk(w);
+  w.unconfirmed = unknown.push;
+  for (const [path, to] of unknown.push.edits) {
+    if (to === undefined) w.held.delete(path);
+    else w.held.set(path, to);
+    if (disk.get(path) === to) w.edits.delete(path);
+    else w.edits.set(path, disk.get(path));
+  }
+}
+
+/** What the push sent counts as edits again. */
+function takeBackPush(w: Workspace): void {
+  const { unconfirmed } = w;
   w.unconfirmed = undefined;
-  for (const [path, to] of unconfirmed.edits) {
+  for (const [path, to] of unconfirmed?.edits ?? []) {
     if (!w.edits.has(path)) w.edits.set(path, to);
-    const old = unconfirmed.held.get(path);
+    const old = unconfirmed!.held.get(path);
     if (old === undefined) w.held.delete(path);
     else w.held.set(path, old);
     if (w.edits.get(path) === old) w.edits.delete(path);

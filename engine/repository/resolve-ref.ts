@@ -1,14 +1,16 @@
 /** Resolves a user's name of a commit. */
 
 import { DrayError } from '../api/error.ts';
+import { isDamage } from '../base/read-checked.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import { splitAncestor, walkBack } from './ancestor.ts';
+import { readLastRecord, refuseLost } from './collection/ref-record.ts';
 import { type Commit, readCommit } from './commit.ts';
 import { readLinks } from './history-end.ts';
 import { COMMITS_PREFIX, hashFromCommitKey, isHash } from './keys.ts';
 import { refNameReason } from './ref-name.ts';
-import { readRef, type StoredRef } from './refs.ts';
+import { readAnyRef, readRef, type StoredRef } from './refs.ts';
 
 export interface ResolvedRef {
   readonly commit: CommitHash;
@@ -47,7 +49,8 @@ export async function resolveRef(
  */
 async function resolveName(store: ObjectStore, text: string, options: CallOptions): Promise<ResolvedRef> {
   if (isHash(text)) return { commit: text as CommitHash };
-  if (refNameReason(text) === undefined) {
+  const isRefName = refNameReason(text) === undefined;
+  if (isRefName) {
     const reads = [readRef(store, `heads/${text}`, options), readRef(store, `tags/${text}`, options)];
     const [branch, tag] = await Promise.all(reads);
     const ref = branch ?? tag;
@@ -58,6 +61,7 @@ async function resolveName(store: ObjectStore, text: string, options: CallOption
   const [commit, another] = commits;
   if (commit !== undefined && another === undefined) return { commit };
   if (commit === undefined) {
+    if (isRefName) await refuseLostName(store, text, options);
     const looked = isPrefix ? 'branch, tag or commit' : 'branch or tag';
     throw new DrayError('notFound', `${store.address} has no ${looked} ${JSON.stringify(text)}.`, {
       data: { ref: text },
@@ -65,6 +69,25 @@ async function resolveName(store: ObjectStore, text: string, options: CallOption
   }
   const message = `More than one commit begins with ${text}: ${commits.join(', ')}. Use more digits.`;
   throw new DrayError('usage', message, { data: { ref: text, commits } });
+}
+
+/**
+ * For a name that no ref has. Two requests, and one more if the last round saw such a ref.
+ * @throws `damaged` if it is lost
+ */
+export async function refuseLostName(store: ObjectStore, name: string, options: CallOptions): Promise<void> {
+  const { refs } = await readLastRecord(store, options).catch((error: unknown) => {
+    // Damage of the record is the matter of verify.
+    if (!isDamage(error)) throw error;
+    return { refs: [] };
+  });
+  const seen = refs.filter((ref) => ref.name === `heads/${name}` || ref.name === `tags/${name}`);
+  const present = await Promise.all(seen.map((ref) => readAnyRef(store, ref.name, options)));
+  refuseLost(
+    store,
+    seen,
+    present.flatMap((ref) => ref ?? []),
+  );
 }
 
 /** At most two, which suffice to show that the digits are ambiguous. */

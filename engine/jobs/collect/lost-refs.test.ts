@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { log } from '../history/log.ts';
 import { branch, tag } from '../history/refs.ts';
 import { verify } from '../history/verify.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
@@ -107,6 +108,22 @@ describe('A ref that the record of a round names and that is gone', () => {
     await tag(testContext(other), { name: name!, ref: ref! });
     await collected(other);
     expect(await pull(testContext(root), {})).toMatchObject({ result: 'upToDate' });
+  });
+
+  it.each(['main', 'v1'])('is named as lost by whoever asks for it: %s', async (name) => {
+    const other = await afterRound();
+    const ref = name === 'v1' ? 'tags/v1' : 'heads/main';
+    rmSync(refPath(ref));
+    await expect(log(testContext(other), { ref: name })).rejects.toMatchObject(gone(ref));
+    await expect(pull(testContext(root), { ref: name })).rejects.toMatchObject(gone(ref));
+    const request = { url: remote, directory: 'third', ...(name === 'v1' ? { ref: name } : {}) };
+    await expect(cloneWorkspace(testContext(sandbox.folder), request)).rejects.toMatchObject(gone(ref));
+    // One that nobody has seen is not there.
+    await expect(log(testContext(other), { ref: 'never' })).rejects.toMatchObject({ code: 'notFound' });
+    await branch(testContext(other), { name: 'short' });
+    await collected(other).catch(() => undefined);
+    await branch(testContext(other), { name: 'short', remove: true });
+    await expect(log(testContext(other), { ref: 'short' })).rejects.toMatchObject({ code: 'notFound' });
   });
 
   it('may be given up by name, as a branch that somebody removes', async () => {

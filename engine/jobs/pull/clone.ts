@@ -14,7 +14,7 @@ import { type Descriptor, readDescriptor } from '../../repository/descriptor.ts'
 import { entryCount, type Totals, totalsOfEntries } from '../../repository/manifest/manifest.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { listRefs, readRef, type StoredRef } from '../../repository/refs.ts';
-import { resolveRef } from '../../repository/resolve-ref.ts';
+import { refuseLostName, resolveRef } from '../../repository/resolve-ref.ts';
 import {
   createWorkspace,
   findWorkspace,
@@ -246,6 +246,7 @@ async function findTarget(
   }
   const tip = await readRef(store, `heads/${DEFAULT_BRANCH}`, { signal });
   if (tip) return { branch: DEFAULT_BRANCH, commit: tip.commit, tip, words: 'pull' };
+  await refuseLostName(store, DEFAULT_BRANCH, { signal });
   const branches = await listRefs(store, 'heads', { signal });
   const [only, another] = branches;
   if (!only) return undefined;

@@ -37,7 +37,7 @@ export async function attempt<T>(
 }
 
 /** The command has found that an earlier push had succeeded, and goes on from there. */
-function noteSettled(w: Workspace): void {
+export function noteSettled(w: Workspace): void {
   const pending = pendingOf(w);
   const isSame = pending?.commit === w.merging?.commit && pending?.kind === w.merging?.kind;
   if (w.merging && !isSame) w.merging = undefined;

@@ -2,7 +2,7 @@
 
 import type { PushSummary } from '../../../engine/api/jobs/jobs.ts';
 import { push } from '../../../engine/jobs/push/push.ts';
-import { attempt, learnWritten, type Outcome, outcomeOf } from './attempts.ts';
+import { attempt, learnWritten, noteSettled, type Outcome, outcomeOf } from './attempts.ts';
 import { differing, type ModelCommit } from './history-model.ts';
 import { ModelFault, requireRule } from './model-fault.ts';
 import type { RunFault } from './run-faults.ts';
@@ -68,6 +68,7 @@ export async function pushBoth(world: World, one: Workspace, other: Workspace): 
   const ended = await Promise.all([job(one), job(other)]);
   const newCommits = await learnWritten(world);
   checkWrittenCommits(world, newCommits);
+  for (const w of [one, other]) if (w.unconfirmed) noteSettled(w);
   const [mine, its] = ended.map((outcome) => ({ ...outcome, isMet: false, newCommits }));
   note(world, `${one.name} and ${other.name}: push at once${describe(mine!)}, ${describe(its!)}`);
   count(world, 'pushed at once');

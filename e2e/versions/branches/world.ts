@@ -256,7 +256,7 @@ function forgetLostPush(world: World, w: Workspace): void {
 function considerLostBranch({ lost }: World, w: Workspace): void {
   const { base, branch, unconfirmed, unknown } = w;
   if (lost.has(`heads/${branch}`)) {
-    if (!unconfirmed) return;
+    if (!unconfirmed || isSettledSince(w, unconfirmed)) return;
     w.unknown = { base, branch, push: unconfirmed };
     takeBackPush(w);
     return;
@@ -271,6 +271,11 @@ function considerLostBranch({ lost }: World, w: Workspace): void {
     if (disk.get(path) === to) w.edits.delete(path);
     else w.edits.set(path, disk.get(path));
   }
+}
+
+/** An earlier command has found that the push had succeeded. */
+function isSettledSince(w: Workspace, { commits }: NonNullable<Workspace['unconfirmed']>): boolean {
+  return stateOf(w).bases.origin !== w.base || arrivingOf(w).some((hash) => commits.includes(hash));
 }
 
 /** What the push sent counts as edits again. */

@@ -52,25 +52,36 @@ async function runWorld(draw: Draw, counts: Map<string, number>): Promise<void> 
       taken.push(what);
       count(counts, what);
     });
-    const limbo: (() => Promise<unknown>)[] = [];
+    const limbo: LateRequest[] = [];
     for (let step = 0; step < STEPS_OF_WORLD; step += 1) {
       if (draw.chance(harm.damage ? 25 : 40)) await harm.change();
       else if (limbo.length > 0 && draw.chance(20)) {
         taken.push('late');
-        await limbo.shift()!().catch(() => {});
+        const { damagesBefore, happen } = limbo.shift()!;
+        await happen().catch(() => {});
+        if (damagesBefore < harm.damages) await harm.settle();
       } else {
         const [name, deed] = drawDeed(draw, world);
         taken.push(name);
-        limbo.push(...(await perform(store, deed, draw, harm)));
+        const damagesBefore = harm.damages;
+        const late = await perform(store, deed, draw, harm);
+        limbo.push(...late.map((happen) => ({ damagesBefore, happen })));
       }
       await harm.check();
     }
     await harm.end();
-    for (const happen of limbo) await happen().catch(() => {});
+    for (const { happen } of limbo) await happen().catch(() => {});
     await checkWhole(store);
   } catch (error) {
     throw new Error(`${(error as Error).message}\n${taken.join('\n')}`, { cause: error });
   }
+}
+
+/** A request of a killed machine, which happens later or never. */
+interface LateRequest {
+  /** So many damages had begun before its deed. */
+  readonly damagesBefore: number;
+  readonly happen: () => Promise<unknown>;
 }
 
 function descriptorBytes(): Uint8Array {
@@ -83,13 +94,16 @@ function descriptorBytes(): Uint8Array {
 interface Harm {
   /** The damage that is there now. */
   readonly damage: DamageUnderWay | undefined;
+  /** How many damages have begun. */
+  readonly damages: number;
   /** Damages an object, or puts back what is damaged. */
   change(): Promise<void>;
   /** What must hold now. */
   check(): Promise<void>;
   /**
-   * After a deed in which damage has begun: what it had decided before the damage, it has done. A collection
-   * may have removed a pack beside whose relocation it was read still.
+   * After a deed in which damage has begun, and after a late request that was sent before: what had been
+   * decided before the damage has happened now. A collection may have removed an old pack whose relocation
+   * was damaged since. Nobody can call its DELETE back, and the new pack keeps the content.
    */
   settle(): Promise<void>;
   end(): Promise<void>;
@@ -97,6 +111,7 @@ interface Harm {
 
 function createHarm(store: ObjectStore, draw: Draw, note: (what: string) => void): Harm {
   let damage: DamageUnderWay | undefined;
+  let damages = 0;
   const end = async () => {
     if (!damage) return;
     note('put back');
@@ -107,6 +122,9 @@ function createHarm(store: ObjectStore, draw: Draw, note: (what: string) => void
   return {
     get damage() {
       return damage;
+    },
+    get damages() {
+      return damages;
     },
     check,
     end,
@@ -120,6 +138,7 @@ function createHarm(store: ObjectStore, draw: Draw, note: (what: string) => void
       }
       damage = await begin(store, draw);
       if (!damage) return;
+      damages += 1;
       note(damage.what);
       await checkNamed(store, damage);
     },

@@ -6,10 +6,12 @@ import type { WalkTools } from '../history/verify/find-commits.ts';
 import { listContent } from './list-content.ts';
 import type { Mark } from './mark.ts';
 import { createReplacedCheck } from './replaced-packs.ts';
+import { isOfPacks, type StrandedPacks } from './stranded-packs.ts';
 import { createTally, type GrowingTally, type Tally } from './tally.ts';
 
 export interface GarbageListing {
   readonly mark: Mark;
+  readonly stranded: StrandedPacks;
   /** Objects that were changed later are young. */
   readonly youngMs: number;
   /** Called once for each object that is listed. */
@@ -22,16 +24,20 @@ export interface ListedGarbage {
   readonly listed: Tally;
   readonly garbage: GrowingTally;
   readonly young: Tally;
+  /** Packs and relocations that nothing needs, held back because packs are stranded. */
+  readonly held: readonly ListedObject[];
 }
 
 /** @throws `damaged` if a pack is missing that is needed: nobody may remove what was given until then */
 export async function listGarbage(
   tools: WalkTools,
-  { mark, onGarbage, onListed, youngMs }: GarbageListing,
+  { mark, onGarbage, onListed, stranded, youngMs }: GarbageListing,
 ): Promise<ListedGarbage> {
   const { context, limit, store } = tools;
   const [listed, garbage, young] = [createTally(), createTally(), createTally()];
   const replaced: ListedObject[] = [];
+  const held: ListedObject[] = [];
+  const isHolding = async () => (await stranded.find()).size > 0;
   const heap = createHeapBound();
   await listContent({
     store,
@@ -51,6 +57,7 @@ export async function listGarbage(
           if (!isYoung) mark.noteListed(key, sizeBytes);
         } else if (isYoung) young.add(sizeBytes);
         else if (mark.replacementsOf(key)) replaced.push(object);
+        else if (isOfPacks(key) && (await isHolding())) held.push(object);
         else {
           garbage.add(sizeBytes);
           unneeded.push(key);
@@ -61,10 +68,14 @@ export async function listGarbage(
   });
   await mark.requirePacks();
   const isReplaced = createReplacedCheck(tools, mark);
-  for (const { key, sizeBytes } of replaced) {
+  for (const object of replaced) {
+    const { key, sizeBytes } = object;
     if (!(await isReplaced(key))) continue;
-    garbage.add(sizeBytes);
-    await onGarbage([key]);
+    if (await isHolding()) held.push(object);
+    else {
+      garbage.add(sizeBytes);
+      await onGarbage([key]);
+    }
   }
-  return { listed, garbage, young };
+  return { listed, garbage, young, held };
 }

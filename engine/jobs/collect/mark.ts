@@ -236,6 +236,16 @@ export class Mark {
     return this.live.has(relocationKey(pack)) ? this.#relocations.newPacks(pack) : undefined;
   }
 
+  /** Whether the pack is needed no more because its blobs are in others. */
+  isReplaced(key: RemoteKey): boolean {
+    return this.#emptied.has(key) || this.replacementsOf(key) !== undefined;
+  }
+
+  /** The packs that have blobs now and were never replaced, as far as relocations say. */
+  unmovedPacks(): readonly PackHash[] {
+    return [...this.#neededPacks.lastPacks()].filter((pack) => !this.hasMoved(pack));
+  }
+
   /** A pack that replaces this one cannot be relied on. */
   keep(key: RemoteKey): void {
     this.#addPack(key);
@@ -257,6 +267,11 @@ export class Mark {
   /** The listed packs that are worth writing anew, and were not yet. */
   sparsePacks(keptBytes: number): readonly SparsePack[] {
     return this.#packs.sparse(keptBytes);
+  }
+
+  /** Those of these packs that can be replaced by smaller ones. */
+  listedPacks(packs: ReadonlySet<PackHash>): readonly SparsePack[] {
+    return this.#packs.listed(packs);
   }
 
   /** Whether an entry names the blob at this offset. True also, if rarely, for one that nobody names. */

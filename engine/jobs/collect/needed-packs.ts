@@ -26,6 +26,11 @@ export class NeededPacks {
     if (!this.#chains.has(name)) this.#chains.set(name, chain);
   }
 
+  /** Where blobs are now. */
+  lastPacks(): ReadonlySet<PackHash> {
+    return new Set([...this.#chains.values()].map((chain) => chain.at(-1)!));
+  }
+
   noteListed(pack: PackHash): void {
     if (this.#packs.has(pack)) this.#packs.set(pack, true);
   }

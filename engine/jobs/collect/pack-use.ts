@@ -64,6 +64,11 @@ export class PackUse {
     if (unusedBytes > 0) this.#listed.push({ pack, sizeBytes, neededBytes, unusedBytes });
   }
 
+  /** Those of these packs that have unused blobs. */
+  listed(packs: ReadonlySet<PackHash>): readonly SparsePack[] {
+    return this.#listed.filter(({ pack }) => packs.has(pack));
+  }
+
   /**
    * The packs of which less than half is needed, and then, the emptiest first, so many that little of what
    * stays is unused.

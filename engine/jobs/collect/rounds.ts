@@ -8,6 +8,7 @@ import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
+import { avoidKeyOfMoved } from '../../repository/collection/avoid-list.ts';
 import {
   type CollectionState,
   lostState,
@@ -22,7 +23,7 @@ import {
   writeRefRecord,
 } from '../../repository/collection/ref-record.ts';
 import { damaged } from '../../repository/document.ts';
-import { PACKS_PREFIX, packKey, RETENTION_KEY } from '../../repository/keys.ts';
+import { hashFromPackKey, PACKS_PREFIX, packKey, RETENTION_KEY } from '../../repository/keys.ts';
 import type { AnyRef } from '../../repository/refs.ts';
 import { checkLength, readRetention } from '../../repository/retention.ts';
 import type { WalkTools } from '../history/verify/find-commits.ts';
@@ -32,8 +33,9 @@ import { findRescued, removeCondemned } from './condemned-keys.ts';
 import { fenceRefs, readAllRefs } from './fence-refs.ts';
 import { listGarbage } from './list-garbage.ts';
 import { Mark } from './mark.ts';
-import { type Repacked, repack } from './repack.ts';
+import type { Repacked } from './repack.ts';
 import { createReplacedCheck } from './replaced-packs.ts';
+import { createStrandedPacks, giveUpPacks } from './stranded-packs.ts';
 import { sweepLists } from './sweep-lists.ts';
 import { createTally, sumTallies, type Tally } from './tally.ts';
 
@@ -171,32 +173,36 @@ async function markGarbage(
   const live = refs.filter(({ state }) => state === 'live');
   await mark.add(live, new Set(forgotten), stored?.state.avoid ?? []);
   const head = { round: (stored?.state.round ?? 0) + 1, run: randomUUID() };
-  const avoid = new AvoidLists(store, head, { signal });
-  const onList = (keys: readonly string[]) => avoid.add(keys);
-  const lists = new KeyLists(store, { ...head, kind: 'candidates' }, { signal, onList });
+  const { avoid, lists } = createRoundLists(tools, head, mark);
+  const stranded = createStrandedPacks(tools, mark, stored?.state.avoid ?? []);
   const started = clock.nowMs();
   progress.phase('query');
   const {
     garbage: candidates,
+    held,
     listed,
     young,
   } = await listGarbage(tools, {
     mark,
+    stranded,
     youngMs: started - graceSeconds * 1_000,
     onListed: (sizeBytes) => progress.add(1, sizeBytes),
     onGarbage: (keys) => (dryRun ? undefined : lists.add(keys)),
   });
-  const sparse = mark.sparsePacks(listed.bytes - candidates.bytes - young.bytes);
-  const emptied = dryRun ? sparse : await repack(tools, { mark, packTarget, sparse });
+  const heldBytes = held.reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0);
+  const sparse = mark.sparsePacks(listed.bytes - candidates.bytes - young.bytes - heldBytes);
+  const givenUp = await giveUpPacks(tools, { mark, stranded, held, sparse, packTarget, dryRun });
+  const { emptied } = givenUp;
   const repacked = { packs: emptied.length, bytes: 0, writtenBytes: 0 };
   for (const { sizeBytes, unusedBytes } of emptied) {
     repacked.bytes += unusedBytes;
     repacked.writtenBytes += sizeBytes - unusedBytes;
     candidates.add(unusedBytes);
   }
+  for (const { sizeBytes } of givenUp.garbage) candidates.add(sizeBytes);
   const found = { seen: { refs, forgotten }, listed, candidates, young, repacked };
   if (dryRun || candidates.objects === 0) return found;
-  await lists.add(emptied.map(({ pack }) => packKey(pack)));
+  await lists.add([...givenUp.garbage.map(({ key }) => key), ...emptied.map(({ pack }) => packKey(pack))]);
   const names = await lists.finish();
   const begin: CollectionState = {
     repository,
@@ -212,6 +218,20 @@ async function markGarbage(
     removed: { objects: candidates.objects, bytes: candidates.bytes },
   };
   return { ...found, begin };
+}
+
+/** The lists of a round that begins. The candidates of each key list join the avoid lists. */
+function createRoundLists(
+  { context: { signal }, store }: RoundTools,
+  head: Pick<CollectionState, 'round' | 'run'>,
+  mark: Mark,
+): { readonly avoid: AvoidLists; readonly lists: KeyLists } {
+  const avoid = new AvoidLists(store, head, { signal });
+  const onList = (keys: readonly RemoteKey[]) => {
+    const moved = keys.filter((key) => mark.isReplaced(key)).map((key) => hashFromPackKey(key)!);
+    return avoid.add([...keys, ...moved.map(avoidKeyOfMoved)]);
+  };
+  return { avoid, lists: new KeyLists(store, { ...head, kind: 'candidates' }, { signal, onList }) };
 }
 
 /**

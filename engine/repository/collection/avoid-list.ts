@@ -13,6 +13,7 @@
  * 32.
  */
 import { hash as hashOf } from 'node:crypto';
+import type { PackHash } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
 import { damaged } from '../document.ts';
 import { collectionListKey } from '../keys.ts';
@@ -24,6 +25,14 @@ const COUNT_AT = 24;
 const HEAD_BYTES = 28;
 /** A gap has 40 bits. */
 const GAP_BYTES_MAX = 6;
+
+/**
+ * Stands in the lists for a pack that became a candidate because its blobs had moved. No object has such a
+ * key. If the pack is named and has no relocation, that was lost.
+ */
+export function avoidKeyOfMoved(pack: PackHash): RemoteKey {
+  return `moved/${pack}`;
+}
 
 export function avoidValueOf(key: RemoteKey): number {
   return hashOf('sha256', key, 'buffer').readUIntBE(0, 5);

@@ -18,6 +18,7 @@ vi.mock('node:zlib', async (original) => ({
 const MODULES = [
   'jobs/collect/needed-packs.ts',
   'jobs/collect/replaced-packs.ts',
+  'jobs/collect/stranded-packs.ts',
   'repository/packs/relocation.ts',
 ];
 
@@ -27,14 +28,20 @@ afterEach(() => {
 });
 
 const RULES: Readonly<Record<string, () => void>> = {
-  'that each blob is in a pack that the store has': () =>
+  // Two rules, each of which keeps the replacement of a pack that is gone.
+  'that each blob is in a pack that the store has, and that no pack is stranded': () => {
+    vi.doMock(`${ENGINE}/jobs/collect/stranded-packs.ts`, async (original) => ({
+      ...(await original<object>()),
+      createStrandedPacks: () => ({ find: async () => new Set() }),
+    }));
     vi.doMock(`${ENGINE}/jobs/collect/needed-packs.ts`, async (original) => {
       const real = await original<typeof import('../../engine/jobs/collect/needed-packs.ts')>();
       class Careless extends real.NeededPacks {
         override async require(): Promise<void> {}
       }
       return { ...real, NeededPacks: Careless };
-    }),
+    });
+  },
   'that a relocation matches its digest': () =>
     vi.doMock(`${ENGINE}/repository/packs/relocation.ts`, async (original) => {
       const real = await original<typeof import('../../engine/repository/packs/relocation.ts')>();

@@ -58,7 +58,9 @@ export function baseToMergeInto(session: Session, wanted: Pick<Pending, 'commit'
   const detached = detachedAt(session);
   if (!detached && arrivalsOf(session).length === 0) return base;
   const { branch } = session.state;
-  const command = commandLine(session, `switch ${branch}`);
+  // With one that is not whole, nothing else can be brought.
+  const kind = isSame && pending.isUnfinished ? pending.kind : undefined;
+  const command = commandLine(session, kind ? `${kind} --abort` : `switch ${branch}`);
   const why = detached
     ? `This workspace shows ${detached.ref}, and not its branch ${branch}.`
     : 'A transfer did not bring all files yet.';

@@ -176,6 +176,12 @@ describe('After a pull that did not end', () => {
     await switchBranch(testContext(user), { name: 'main' });
     await merge(testContext(user), { ref: 'exp' });
     const bring = await pullHalf();
+    renameSync(join(store(), 'packs'), sandbox.path('packs'));
+    expect(await merge(testContext(user), { abort: true })).toMatchObject({ failed: 1 });
+    renameSync(sandbox.path('packs'), join(store(), 'packs'));
+    // It is neither whole, nor can it become so before the rest has arrived.
+    const again = { code: 'conflict', data: { reason: 'halfArrived', command: 'dray merge --abort' } };
+    await expect(merge(testContext(user), { ref: 'exp' })).rejects.toMatchObject(again);
     expect(await merge(testContext(user), { abort: true })).toMatchObject({ result: 'aborted', failed: 0 });
     expect(readBeginnings(user)).toEqual({ a: '2', b: '1', c: '1', x: 'x' });
     bring();

@@ -19,8 +19,9 @@ export async function settleWorkspace(world: World, w: Workspace): Promise<void>
 async function finishMerge(world: World, w: Workspace): Promise<void> {
   const { commit, kind } = w.merging!;
   const again = { commit, conflicts: 'theirs', fault: NO_FAULT } as const;
-  // What the branch has by now is no merge any more.
-  if (kind === 'merge' && commit === tipOf(world, w.branch)) await abortPending(world, w, NO_FAULT);
+  // What the branch has by now is no merge any more. While a commit arrives nothing else can be brought.
+  const isOver = kind === 'merge' && commit === tipOf(world, w.branch);
+  if (isOver || w.arriving.size > 0) await abortPending(world, w, NO_FAULT, true);
   else if (kind === 'merge') await mergeInto(world, w, again);
   else await revertCommit(world, w, again);
   requireRule(!w.merging?.isUnfinished, 'a merge cannot be finished', () => w.name);

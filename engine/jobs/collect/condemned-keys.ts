@@ -37,7 +37,7 @@ export async function findRescued(
 
 export interface RemovalOptions {
   /** Spares what is needed after all. */
-  readonly isNeeded: (key: RemoteKey) => boolean;
+  readonly isNeeded: (key: RemoteKey) => Promise<boolean> | boolean;
   /** Called with the number of keys after each request. */
   readonly onRemoved: (keys: number) => void;
 }
@@ -53,7 +53,9 @@ export async function removeCondemned(
   const room = new Budget(DELETES_BEGUN_MAX);
   try {
     for (const name of candidates) {
-      const keys = (await readKeys(tools, name)).filter((key) => !spared.has(key) && !isNeeded(key));
+      const keys: RemoteKey[] = [];
+      for (const key of await readKeys(tools, name))
+        if (!spared.has(key) && !(await isNeeded(key))) keys.push(key);
       for (let at = 0; at < keys.length; at += KEYS_PER_DELETE) {
         const permit = await room.acquire(1, tasks.signal);
         const batch = keys.slice(at, at + KEYS_PER_DELETE);

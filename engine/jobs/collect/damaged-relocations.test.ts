@@ -219,6 +219,22 @@ describe('a pack', () => {
     expect(await repository.unreadable()).toEqual([]);
   });
 
+  it('stays while its replacement is damaged, when a collection that was sealed is continued', async () => {
+    const repository = await createTestRepository();
+    const old = await sparse(repository);
+    await collectUntil(repository, (call) => call.startsWith('delete '));
+    const fresh = (await repository.keys('packs/')).find((key) => key !== old)!;
+    const bytes = Uint8Array.from(await bytesOf(repository, fresh));
+    await repository.store.put(fresh, bytes.with(3, bytes[3]! ^ 1));
+    await repository.collect();
+    expect(await repository.keys('packs/')).toContain(old);
+    expect(await repository.unreadable()).toEqual([]);
+    await repository.store.put(fresh, bytes);
+    await repository.collect();
+    expect(await repository.unreadable()).toEqual([]);
+    expect(await repository.keys('packs/')).not.toContain(old);
+  });
+
   it('whose relocation is lost while a collection waits to be continued is not given up', async () => {
     const moved = await createMoved();
     const { old, relocation, repository } = moved;

@@ -268,10 +268,14 @@ async function endRound(tools: RoundTools, begun: StoredState, first?: FirstMark
 
 /**
  * For a round that somebody else has sealed. No ref can have come to need a condemned key. But a pack was
- * condemned because its relocation says where its content is now, and if that is lost meanwhile, the pack is
- * needed again. Where something else is damaged too, all condemned packs stay for a later round.
+ * condemned because its relocation says where its content is now. If the relocation is lost meanwhile, or the
+ * new pack damaged, the old one is needed again. Where something else is damaged too, all condemned packs
+ * stay for a later round.
  */
-async function markAgain(tools: RoundTools, state: CollectionState): Promise<(key: RemoteKey) => boolean> {
+async function markAgain(
+  tools: RoundTools,
+  state: CollectionState,
+): Promise<(key: RemoteKey) => Promise<boolean> | boolean> {
   tools.progress.phase('mark');
   const mark = new Mark(tools);
   try {
@@ -281,7 +285,8 @@ async function markAgain(tools: RoundTools, state: CollectionState): Promise<(ke
     ]);
     const live = refs.filter((ref) => ref.state === 'live');
     await mark.add(live, new Set(forgotten.slice(0, state.forgotten)), state.avoid);
-    return (key) => mark.needs(key);
+    const isReplaced = createReplacedCheck(tools, mark);
+    return async (key) => mark.needs(key) || !(await isReplaced(key));
   } catch (error) {
     if (!isFinding(error)) throw error;
     return (key) => key.startsWith(PACKS_PREFIX);

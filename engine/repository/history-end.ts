@@ -7,6 +7,7 @@
  * no effect while the commit can be read. Content is never read this way: a commit that is lost has none.
  */
 import { DrayError } from '../api/error.ts';
+import { isDamage } from '../base/read-checked.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import { createCollectionView } from './collection/collection-view.ts';
@@ -69,4 +70,24 @@ async function isHistoryEnd(
     if (error instanceof DrayError && error.code === 'damaged') return false;
     throw error;
   }
+}
+
+/** Damage of the commit's record, with what to do. */
+export function adviseOnDamaged(error: unknown, hash: CommitHash): never {
+  if (!isDamage(error) || error.data.advice !== undefined) throw error;
+  const { data, message } = error;
+  throw new DrayError('damaged', message, {
+    data,
+    advice: adviceOnLost(hash),
+    command: 'dray repair',
+    cause: error,
+  });
+}
+
+/** Nobody can tell what a commit needed whose record is lost, nor which commits come before it. */
+export function adviceOnLost(hash: CommitHash): string {
+  return (
+    'Run "dray repair" in each workspace: one may still have the record of the commit. If none has, and no ' +
+    `branch names it, "dray repair --end-history ${hash.slice(0, 10)}" lets history begin after it.`
+  );
 }

@@ -74,15 +74,6 @@ export async function requireKept(
  * Like `resolveRef`, for a commit whose files are read. A request more for one that no ref names.
  * @throws `forgotten`, and what `resolveRef` throws
  */
-export async function resolveKept(
-  store: ObjectStore,
-  text: string,
-  options: ResolveOptions = {},
-): Promise<CommitHash> {
-  return (await resolveKeptRef(store, text, options)).commit;
-}
-
-/** Like `resolveKept`, with the branch or tag of that name. */
 export async function resolveKeptRef(
   store: ObjectStore,
   text: string,

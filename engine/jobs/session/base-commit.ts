@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
-import { isDamage, readChecked } from '../../base/read-checked.ts';
+import { readChecked } from '../../base/read-checked.ts';
 import type { PendingScope } from '../../index/file-table.ts';
 import type { Change } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
@@ -13,6 +13,7 @@ import type { Layout } from '../../model/layout.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { type Commit, decodeCommit } from '../../repository/commit.ts';
 import { STORED_DOCUMENT_MAX_BYTES } from '../../repository/document.ts';
+import { adviceOnLost, adviseOnDamaged } from '../../repository/history-end.ts';
 import { commitKey } from '../../repository/keys.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { nameOnStore } from '../../repository/name-on-store.ts';
@@ -98,25 +99,6 @@ async function readCommitOf(session: Session, store: ObjectStore, hash: CommitHa
   }
   session.index.settings.cacheCommit(hash, read.bytes);
   return read.commit;
-}
-
-function adviseOnDamaged(error: unknown, hash: CommitHash): never {
-  if (!isDamage(error) || error.data.advice !== undefined) throw error;
-  const { data, message } = error;
-  throw new DrayError('damaged', message, {
-    data,
-    advice: adviceOnLost(hash),
-    command: 'dray repair',
-    cause: error,
-  });
-}
-
-/** Nobody can tell what a commit needed whose record is lost, nor which commits come before it. */
-export function adviceOnLost(hash: CommitHash): string {
-  return (
-    'Run "dray repair" in each workspace: one may still have the record of the commit. If none has, and no ' +
-    `branch names it, "dray repair --end-history ${hash.slice(0, 10)}" lets history begin after it.`
-  );
 }
 
 export interface BaseCommit {

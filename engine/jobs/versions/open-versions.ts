@@ -1,14 +1,16 @@
 /** The versions of one repository. What their manifests share is in memory once. */
 
 import { LRUCache } from 'lru-cache';
+import { DrayError } from '../../api/error.ts';
 import { orAborted } from '../../base/abort.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { readCommit } from '../../repository/commit.ts';
-import { readLinks } from '../../repository/history-end.ts';
+import { adviseOnDamaged, readLinks } from '../../repository/history-end.ts';
+import { commitKey } from '../../repository/keys.ts';
 import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import { listRefs, type StoredRef } from '../../repository/refs.ts';
-import { resolveKept } from '../retention/forgotten.ts';
+import { resolveKeptRef } from '../retention/forgotten.ts';
 import type { Reading } from './read-entry.ts';
 import { createSegmentCache } from './segment-cache.ts';
 import { openVersion, type Version } from './version.ts';
@@ -38,6 +40,8 @@ const PARENTS_MAX = 20_000;
 export function createVersions(store: ObjectStore, reading?: Partial<Reading>): Versions {
   const readCached = createSegmentCache((segment) => readSegment(store, segment));
   const opened = new Map<CommitHash, Promise<Version>>();
+  /** Commits that a branch or tag named when it was asked. */
+  const named = new LRUCache<CommitHash, true>({ max: PARENTS_MAX });
   const parents = new LRUCache<CommitHash, readonly CommitHash[]>({ max: PARENTS_MAX });
   const readParents = async (hash: CommitHash, options?: CallOptions) => {
     const read = () => readCommit(store, hash, options);
@@ -50,12 +54,18 @@ export function createVersions(store: ObjectStore, reading?: Partial<Reading>): 
       const kinds = await Promise.all([listRefs(store, 'heads', options), listRefs(store, 'tags', options)]);
       return kinds.flat();
     },
-    resolve: (text, options) =>
-      resolveKept(store, text, { ...options, read: (hash) => readParents(hash, options) }),
+    async resolve(text, options) {
+      const read = (hash: CommitHash) => readParents(hash, options);
+      const { commit, ref } = await resolveKeptRef(store, text, { ...options, read });
+      if (ref) named.set(commit, true);
+      return commit;
+    },
     open(hash, { signal } = {}) {
       const version =
         opened.get(hash) ??
-        openVersion(store, hash, { readSegment: readCached, ...(reading && { reading }) });
+        openVersion(store, hash, { readSegment: readCached, ...(reading && { reading }) }).catch(
+          (error: unknown) => adviseOnRecord(error, { hash, isNamed: named.has(hash) }),
+        );
       opened.delete(hash);
       opened.set(hash, version);
       version.catch(() => opened.delete(hash));
@@ -63,4 +73,15 @@ export function createVersions(store: ObjectStore, reading?: Partial<Reading>): 
       return orAborted(version, signal);
     },
   };
+}
+
+/** A record that is absent is damage where a branch or tag names the commit. */
+function adviseOnRecord(
+  error: unknown,
+  { hash, isNamed }: { readonly hash: CommitHash; readonly isNamed: boolean },
+): never {
+  if (!(error instanceof DrayError) || error.data.key !== commitKey(hash)) throw error;
+  const { code, data, message } = error;
+  const isLost = isNamed && code === 'notFound';
+  adviseOnDamaged(isLost ? new DrayError('damaged', message, { data, cause: error }) : error, hash);
 }

@@ -15,6 +15,7 @@ import { hash as hashOf } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
+import { isDamage } from '../../base/read-checked.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { checkSchema, damaged, FEATURE_COLLECTION, FORMAT, parseDocument } from '../document.ts';
 import { COLLECTION_KEY, isHash } from '../keys.ts';
@@ -52,6 +53,11 @@ const stateSchema = v.object({
 });
 export type CollectionState = v.InferOutput<typeof stateSchema>;
 
+const MADE_AGAIN = {
+  advice: 'Run "dray repair": it makes the state again from the lists that are stored.',
+  command: 'dray repair',
+};
+
 export interface StoredState {
   readonly state: CollectionState;
   /** The value that `writeCollectionState` compares. */
@@ -70,13 +76,23 @@ export async function readCollectionState(
 ): Promise<StoredState | undefined> {
   const read = await store.read(COLLECTION_KEY, { ...options, maxBytes: STATE_MAX_BYTES });
   if (!read) return undefined;
-  const raw = parseDocument(COLLECTION_KEY, read.bytes);
-  const state = checkSchema(COLLECTION_KEY, stateSchema, raw);
-  if (raw.sha256 !== undefined && raw.sha256 !== digestOf(raw))
-    throw damaged(COLLECTION_KEY, 'its content is not that of its digest');
+  const state = decodeState(read.bytes);
   if (repository !== undefined && state.repository !== repository)
     throw otherRepository(state.repository, repository);
   return { state, etag: read.etag };
+}
+
+function decodeState(bytes: Uint8Array): CollectionState {
+  try {
+    const raw = parseDocument(COLLECTION_KEY, bytes);
+    const state = checkSchema(COLLECTION_KEY, stateSchema, raw);
+    if (raw.sha256 === undefined || raw.sha256 === digestOf(raw)) return state;
+    throw damaged(COLLECTION_KEY, 'its content is not that of its digest');
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    const { data, message } = error;
+    throw new DrayError('damaged', message, { data, cause: error, ...MADE_AGAIN });
+  }
 }
 
 /** In the order of the stored text: fields that this version does not know count too. */
@@ -97,8 +113,7 @@ export function lostState(store: ObjectStore, ref: string): DrayError {
   const message = `${COLLECTION_KEY} at ${store.address} is missing, or older than refs/${ref} says.`;
   return new DrayError('damaged', message, {
     data: { key: COLLECTION_KEY, ref },
-    advice: 'Run "dray repair": it makes the state again from the lists that are stored.',
-    command: 'dray repair',
+    ...MADE_AGAIN,
   });
 }
 

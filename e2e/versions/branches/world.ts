@@ -259,6 +259,8 @@ function considerLostBranch({ lost }: World, w: Workspace): void {
     if (!unconfirmed || isSettledSince(w, unconfirmed)) return;
     w.unknown = { base, branch, push: unconfirmed };
     takeBackPush(w);
+    // The push may have noted already that it had recorded the merge.
+    if (pendingOf(w) === undefined) w.merging = undefined;
     return;
   }
   w.unknown = undefined;

@@ -7,6 +7,8 @@ import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 
 const ENGINE = '../../engine';
 const LONG_MS = 10 * 60_000;
+/** With this seed each rule is missed early, and with all rules 20,000 steps lose nothing. */
+const SEED = 4;
 /** A rule is missed after some hundred steps; so many bound the search. */
 const STEPS_MAX = 20_000;
 
@@ -65,7 +67,7 @@ it.each(Object.keys(RULES).slice(0, runBudget({ short: 2, long: 3 })))(
     vi.resetModules();
     RULES[rule]!();
     const { runDamageModel } = await import('./damage-model.ts');
-    await expect(runDamageModel(1, STEPS_MAX)).rejects.toThrow(
+    await expect(runDamageModel(SEED, STEPS_MAX)).rejects.toThrow(
       /: (?:without damage|beside the damage), |: verify does not name /,
     );
   },

@@ -247,7 +247,9 @@ function usePathHistory(root: string, path: string, from: string | undefined): P
   }, [host, root, path, from, start]);
   const isRunning = end === undefined && error === undefined;
   const isFirst = start.next === undefined;
-  const hasWayOn = isRunning ? !isFirst : end !== 'whole' && walked.next !== undefined;
+  // One that was stopped before it came anywhere begins again.
+  const wayOn = walked.next ? walked : end === 'stopped' ? { ...start } : undefined;
+  const hasWayOn = isRunning ? !isFirst : end !== 'whole' && wayOn !== undefined;
   return {
     commits,
     walked,
@@ -256,7 +258,7 @@ function usePathHistory(root: string, path: string, from: string | undefined): P
     isRunning,
     retry: () => setStart({ ...start }),
     stop: () => stopping?.abort(),
-    readOn: hasWayOn && !error ? () => setStart(walked) : undefined,
+    readOn: hasWayOn && !error ? () => setStart(wayOn ?? walked) : undefined,
   };
 }
 

@@ -86,3 +86,15 @@ export function removeAt(
   for (let at = dirname(join(root, path)); at !== root && readdirSync(at).length === 0; at = dirname(at))
     rmdirSync(at);
 }
+
+/** Those that a stopped change has left, or others. @returns Whether nothing is left in the folder. */
+export function removeEmptyFolders(folder: string): boolean {
+  let isEmpty = true;
+  for (const item of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, item.name);
+    const isGone = item.isDirectory() && item.name !== '.dray' && removeEmptyFolders(path);
+    if (isGone) rmdirSync(path);
+    isEmpty &&= isGone;
+  }
+  return isEmpty;
+}

@@ -16,6 +16,7 @@ import {
   foldersOf,
   readTree,
   removeAt,
+  removeEmptyFolders,
   sameFiles,
   sameSets,
   setOrDelete,
@@ -358,6 +359,7 @@ export class PartialModel extends PartialMachines {
         machine.outside.delete(path);
         removeAt(this.root(machine.name), path, { withFolders: true });
       }
+      removeEmptyFolders(this.root(machine.name));
       expect(await scope(this.context(machine), request)).toMatchObject({ failed: 0 });
     } else expect(outcome).toMatchObject({ failed: 0 });
     this.rescope(machine, only, isFetched);

@@ -47,7 +47,7 @@ const OF_THE_COMMAND_LINE: readonly string[] = [
   'jobs/merge/pending-merge.ts: ',
   'jobs/merge/revert.ts:  --parent X',
   'jobs/working-copy/interrupted-writes.ts: dray X',
-  'jobs/session/arrivals.ts:  --remote ',
+  'jobs/session/base/arrivals.ts:  --remote ',
   'jobs/working-copy/interrupted-writes.ts:  --remote ',
   // No text for people: the seed of a hash, and the first line of a file.
   'files/chunks/chunker-memory.ts',

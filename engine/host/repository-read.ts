@@ -1,6 +1,6 @@
 /** Reads the contents of commits, even while a job writes in the workspace. */
 import type { JobContext } from '../api/jobs/jobs.ts';
-import { fetchCommit } from '../jobs/session/base-commit.ts';
+import { fetchCommit } from '../jobs/session/base/base-commit.ts';
 import { openSession, type Session } from '../jobs/session/open-workspace.ts';
 import { openSessionRemote } from '../jobs/session/opened-remote.ts';
 import type { CommitHash } from '../model/entry.ts';

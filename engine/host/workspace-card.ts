@@ -6,8 +6,8 @@ import type { WorkspaceCard } from '../api/host/home.ts';
 import type { JobContext } from '../api/jobs/jobs.ts';
 import { openIndex } from '../index/open-index.ts';
 import { pendingField } from '../jobs/merge/pending-merge.ts';
-import { findCachedCommit } from '../jobs/session/cached-commit.ts';
-import { detachedField } from '../jobs/session/detached.ts';
+import { findCachedCommit } from '../jobs/session/base/cached-commit.ts';
+import { detachedField } from '../jobs/session/branch/detached.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
 import type { CommitHash } from '../model/entry.ts';
 import {

@@ -45,7 +45,7 @@ export class SettingTable {
     else this.#set.run('landing', value);
   }
 
-  /** Two commits, of which the second is known to lead to the first (jobs/session/known-history.ts). */
+  /** Two commits; the second is known to lead to the first (jobs/session/branch/known-history.ts). */
   get knownHistory(): string | undefined {
     return this.#get.get('history')?.value;
   }
@@ -54,7 +54,7 @@ export class SettingTable {
     this.#set.run('history', value);
   }
 
-  /** The chunking of large files behind the hashes of the file rows (jobs/session/base-commit.ts). */
+  /** The chunking of large files behind the hashes of the file rows (jobs/session/base/base-commit.ts). */
   get cut(): string | undefined {
     return this.#get.get('cut')?.value;
   }
@@ -63,7 +63,7 @@ export class SettingTable {
     this.#set.run('cut', value);
   }
 
-  /** The bytes may be damaged: see jobs/session/cached-commit.ts. */
+  /** The bytes may be damaged: see jobs/session/base/cached-commit.ts. */
   cachedCommit(hash: string): Uint8Array | undefined {
     return this.#getCommit.get(hash)?.stored;
   }

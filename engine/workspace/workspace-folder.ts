@@ -83,13 +83,13 @@ const STATE = v.object({
   bases: v.record(v.string(), COMMIT),
   /** By remote name: the branch whose history the base is in, where that is known. */
   follows: v.optional(v.record(v.string(), v.string())),
-  /** By remote name: commits some of whose files may be here (jobs/session/arrivals.ts). */
+  /** By remote name: commits some of whose files may be here (jobs/session/base/arrivals.ts). */
   arriving: v.optional(v.record(v.string(), v.pipe(v.array(ARRIVAL), v.minLength(1)))),
   /** By path: entries that this file system cannot hold (jobs/working-copy/unheld-entries.ts), and why. */
   unheld: v.optional(v.record(v.string(), v.picklist(['link', 'mount', 'name', 'twin']))),
   /**
    * By remote name: the base is another version than that of the branch, which somebody looks at
-   * (jobs/session/detached.ts). `ref` is what they typed.
+   * (jobs/session/branch/detached.ts). `ref` is what they typed.
    */
   detached: v.optional(v.record(v.string(), v.object({ ref: v.string() }))),
   /** By remote name: a merge or a revert that is not pushed yet (jobs/merge/pending-merge.ts). */

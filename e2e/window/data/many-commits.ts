@@ -1,6 +1,6 @@
 /** Adds many commits to a branch by parts of the engine, without writing files. */
 import type { JobContext } from '../../../engine/api/jobs/jobs.ts';
-import { fetchCommit } from '../../../engine/jobs/session/base-commit.ts';
+import { fetchCommit } from '../../../engine/jobs/session/base/base-commit.ts';
 import { linkRepository } from '../../../engine/jobs/session/link-repository.ts';
 import { openSession } from '../../../engine/jobs/session/open-workspace.ts';
 import { openSessionRemote } from '../../../engine/jobs/session/opened-remote.ts';

@@ -3,7 +3,7 @@
  * without writing files.
  */
 import { runBudget } from '../../../engine/base/run-budget.fixture.ts';
-import { fetchCommit } from '../../../engine/jobs/session/base-commit.ts';
+import { fetchCommit } from '../../../engine/jobs/session/base/base-commit.ts';
 import { linkRepository } from '../../../engine/jobs/session/link-repository.ts';
 import { openSession } from '../../../engine/jobs/session/open-workspace.ts';
 import { openSessionRemote } from '../../../engine/jobs/session/opened-remote.ts';

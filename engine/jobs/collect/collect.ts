@@ -8,12 +8,12 @@ import { collectsGarbage, type Descriptor, readDescriptor } from '../../reposito
 import { adviceOnLost } from '../../repository/history-end.ts';
 import { hashFromCommitKey } from '../../repository/keys.ts';
 import { isFinding } from '../history/verify/findings.ts';
+import { followedBase } from '../session/branch/replaced-history.ts';
 import { testConditionalWrites } from '../session/conditional-writes.ts';
 import { checkSameRepository, notARepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { createProgress, type Progress } from '../session/progress.ts';
-import { followedBase } from '../session/replaced-history.ts';
 import { createTraffic } from '../session/traffic.ts';
 import { type RoundOptions, type RoundProgress, type RoundsOutcome, runRounds } from './rounds.ts';
 import { sweepTests } from './sweep-tests.ts';

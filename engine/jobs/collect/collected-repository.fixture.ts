@@ -23,6 +23,7 @@ import {
 import { publish } from '../../repository/collection/publish.ts';
 import { type Commit, encodeCommit, readCommit, storeCommit } from '../../repository/commit.ts';
 import { createDescriptor } from '../../repository/descriptor.ts';
+import { hashOfText } from '../../repository/entries.fixture.ts';
 import {
   commitKey,
   isContentKey,
@@ -48,6 +49,11 @@ import { type RoundOptions, type RoundsOutcome, runRounds } from './rounds.ts';
 
 /** Content by path. What is below `packed/` lies in one pack. */
 export type Files = Readonly<Record<string, string>>;
+
+/** Files of 9,600 bytes that lie in one pack. */
+export function packedFiles(names: readonly string[]): Files {
+  return Object.fromEntries(names.map((name) => [`packed/${name}`, hashOfText(name).repeat(150)]));
+}
 
 export interface TestRepository {
   readonly id: string;

@@ -6,13 +6,12 @@
 import { expect, it } from 'vitest';
 import { runBudget } from '../../base/run-budget.fixture.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
-import { hashOfText } from '../../repository/entries.fixture.ts';
 import {
   createTestRepository,
   expectKilled,
-  type Files,
   KILLED,
   onEachRequest,
+  packedFiles,
   sweepRequests,
   type TestRepository,
 } from './collected-repository.fixture.ts';
@@ -20,17 +19,13 @@ import {
 /** `npm test` takes every fifth request. */
 const STRIDE = runBudget({ short: 5, long: 1 });
 
-function large(names: readonly string[]): Files {
-  return Object.fromEntries(names.map((name) => [`packed/${name}`, hashOfText(name).repeat(150)]));
-}
-
 /** A pack with one unused blob, and one of which a blob is needed. */
 async function createRepository(): Promise<TestRepository> {
   const repository = await createTestRepository();
-  const first = await repository.push('main', large(['1', '2', '3', '4']));
-  await repository.push('main', large(['1', '2', '3']));
-  const other = await repository.push('other', large(['5', '6', '7']));
-  await repository.push('other', large(['5']));
+  const first = await repository.push('main', packedFiles(['1', '2', '3', '4']));
+  await repository.push('main', packedFiles(['1', '2', '3']));
+  const other = await repository.push('other', packedFiles(['5', '6', '7']));
+  await repository.push('other', packedFiles(['5']));
   await repository.forget(first, other);
   return repository;
 }

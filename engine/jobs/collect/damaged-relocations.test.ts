@@ -198,13 +198,7 @@ describe('a pack', () => {
     const bytes = Uint8Array.from(await bytesOf(repository, fresh));
     const flipped = bytes.with(3, bytes[3]! ^ 1);
     await repository.store.put(fresh, flipped);
-    await repository.collect();
-    expect(await repository.keys('packs/')).toContain(old);
-    expect(await repository.unreadable()).toEqual([]);
-    await repository.store.put(fresh, bytes);
-    await repository.collect();
-    expect(await repository.unreadable()).toEqual([]);
-    expect(await repository.keys('packs/')).not.toContain(old);
+    await expectOldKept(repository, { old, fresh, bytes });
   });
 
   it('stays while its replacement is damaged, when a collection that was killed is continued', async () => {
@@ -226,13 +220,7 @@ describe('a pack', () => {
     const fresh = (await repository.keys('packs/')).find((key) => key !== old)!;
     const bytes = Uint8Array.from(await bytesOf(repository, fresh));
     await repository.store.put(fresh, bytes.with(3, bytes[3]! ^ 1));
-    await repository.collect();
-    expect(await repository.keys('packs/')).toContain(old);
-    expect(await repository.unreadable()).toEqual([]);
-    await repository.store.put(fresh, bytes);
-    await repository.collect();
-    expect(await repository.unreadable()).toEqual([]);
-    expect(await repository.keys('packs/')).not.toContain(old);
+    await expectOldKept(repository, { old, fresh, bytes });
   });
 
   it('whose relocation is lost while a collection waits to be continued is not given up', async () => {
@@ -253,3 +241,17 @@ describe('a pack', () => {
     expect(await repository.unreadable()).toEqual([]);
   });
 });
+
+/** The old pack stays until the new one is whole again. @param bytes The new pack's, undamaged. */
+async function expectOldKept(
+  repository: TestRepository,
+  { bytes, fresh, old }: { old: RemoteKey; fresh: RemoteKey; bytes: Uint8Array },
+): Promise<void> {
+  await repository.collect();
+  expect(await repository.keys('packs/')).toContain(old);
+  expect(await repository.unreadable()).toEqual([]);
+  await repository.store.put(fresh, bytes);
+  await repository.collect();
+  expect(await repository.unreadable()).toEqual([]);
+  expect(await repository.keys('packs/')).not.toContain(old);
+}

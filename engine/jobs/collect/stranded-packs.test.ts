@@ -5,13 +5,13 @@
 import { describe, expect, it } from 'vitest';
 import { runBudget } from '../../base/run-budget.fixture.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
-import { hashOfText } from '../../repository/entries.fixture.ts';
 import { hashFromPackKey, relocationKey } from '../../repository/keys.ts';
 import {
   createTestRepository,
   type Files,
   KILLED,
   onEachRequest,
+  packedFiles,
   sweepRequests,
   type TestRepository,
 } from './collected-repository.fixture.ts';
@@ -22,8 +22,7 @@ const STRIDE = runBudget({ short: 8, long: 1 });
 const packTarget = 1_000_000;
 
 function large(branch: string, count: number): Files {
-  const names = Array.from({ length: count }, (_, at) => `${branch}${at}`);
-  return Object.fromEntries(names.map((name) => [`packed/${name}`, hashOfText(name).repeat(150)]));
+  return packedFiles(Array.from({ length: count }, (_, at) => `${branch}${at}`));
 }
 
 /** @returns The pack, of which the branch needs all blobs but one. */

@@ -10,7 +10,7 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { formatModifiedTime } from '../../repository/modified-time.ts';
 import { whileKept } from '../retention/forgotten.ts';
-import { fetchCommit } from '../session/base-commit.ts';
+import { fetchCommit } from '../session/base/base-commit.ts';
 import { emitEach } from '../session/emit-each.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';

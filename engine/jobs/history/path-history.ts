@@ -17,7 +17,7 @@ import type { Commit } from '../../repository/commit.ts';
 import { readOrEnd } from '../../repository/history-end.ts';
 import type { Manifest, SegmentRef } from '../../repository/manifest/manifest.ts';
 import { readSegment } from '../../repository/manifest/stored-segment.ts';
-import { fetchCommit } from '../session/base-commit.ts';
+import { fetchCommit } from '../session/base/base-commit.ts';
 import type { Session } from '../session/open-workspace.ts';
 
 export interface PathChange {

@@ -6,7 +6,7 @@ import type { ReadPlaceSummary } from '../../api/jobs/trees.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import type { Entry, FileEntry } from '../../model/entry.ts';
 import { whileKept } from '../retention/forgotten.ts';
-import { fetchCommit } from '../session/base-commit.ts';
+import { fetchCommit } from '../session/base/base-commit.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveContent } from '../session/resolve-commit.ts';

@@ -18,7 +18,7 @@ import {
   type StoredRef,
 } from '../../repository/refs.ts';
 import { foreseeSettledBase, settleLastPush } from '../push/unconfirmed-push.ts';
-import { fetchCommit } from '../session/base-commit.ts';
+import { fetchCommit } from '../session/base/base-commit.ts';
 import { fetchLinks } from '../session/fetch-links.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';

@@ -10,7 +10,7 @@ import { shellWord } from '../../base/shell-word.ts';
 import { openDiskSync } from '../../files/disk/sync-disk.ts';
 import { writeError } from '../../files/write/write-error.ts';
 import { type Change, detectRenames, RENAMES_MAX, type Rename } from '../../model/diff.ts';
-import { ensureBase, hasBaseRows } from '../session/base-commit.ts';
+import { ensureBase, hasBaseRows } from '../session/base/base-commit.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';

@@ -4,7 +4,7 @@ import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { MergeSummary, RevertRequest } from '../../api/jobs/merge.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import type { Commit } from '../../repository/commit.ts';
-import { fetchCommit } from '../session/base-commit.ts';
+import { fetchCommit } from '../session/base/base-commit.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveNamed } from '../session/resolve-commit.ts';

@@ -1,7 +1,7 @@
 import { type CommitHash, comparePaths, type Entry } from '../../model/entry.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
-import { baseMark } from '../session/base-commit.ts';
+import { baseMark } from '../session/base/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';

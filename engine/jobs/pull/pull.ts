@@ -9,17 +9,23 @@ import { refusePending, refuseUnfinished } from '../merge/pending-merge.ts';
 import { settlePending } from '../merge/record-merge.ts';
 import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
 import { whileKept } from '../retention/forgotten.ts';
-import { arrivalOf, arrivalsOf } from '../session/arrivals.ts';
-import { changesFromBase } from '../session/base-changes.ts';
-import { acceptCommit, beginArrival, endArrival, ensureBase, fetchCommit } from '../session/base-commit.ts';
-import { detachedField, followBranch } from '../session/detached.ts';
-import { withDetached } from '../session/detached-state.ts';
+import { arrivalOf, arrivalsOf } from '../session/base/arrivals.ts';
+import { changesFromBase } from '../session/base/base-changes.ts';
+import {
+  acceptCommit,
+  beginArrival,
+  endArrival,
+  ensureBase,
+  fetchCommit,
+} from '../session/base/base-commit.ts';
+import { withDetached } from '../session/base/detached-state.ts';
+import { dropOvertaken } from '../session/base/overtaken-arrivals.ts';
+import { detachedField, followBranch } from '../session/branch/detached.ts';
+import { refuseReplaced, seenBranch } from '../session/branch/replaced-history.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
-import { dropOvertaken } from '../session/overtaken-arrivals.ts';
-import { refuseReplaced, seenBranch } from '../session/replaced-history.ts';
 import { resolveNamed, type TypedCommit } from '../session/resolve-commit.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { collectChanges, type OtherSide } from '../working-copy/conflicts.ts';

@@ -5,11 +5,11 @@ import { checkRefName } from '../../repository/ref-name.ts';
 import { createBranch } from '../history/refs.ts';
 import { refusePending } from '../merge/pending-merge.ts';
 import { settleLastPush } from '../push/unconfirmed-push.ts';
-import { withDetached } from '../session/detached-state.ts';
+import { withDetached } from '../session/base/detached-state.ts';
+import { refuseReplaced, seenBranch } from '../session/branch/replaced-history.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
-import { refuseReplaced, seenBranch } from '../session/replaced-history.ts';
 import { pullCommit } from './pull.ts';
 
 export async function switchBranch(context: JobContext, request: SwitchRequest): Promise<PullSummary> {

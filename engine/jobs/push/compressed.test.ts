@@ -20,7 +20,7 @@ import { verify } from '../history/verify.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { repair } from '../repair/repair.ts';
-import { fetchCommit } from '../session/base-commit.ts';
+import { fetchCommit } from '../session/base/base-commit.ts';
 import { keysBelow, spoilObject, truncateObject } from '../session/damage.fixture.ts';
 import {
   createSandbox,

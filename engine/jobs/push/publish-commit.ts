@@ -31,21 +31,21 @@ import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { savePending } from '../merge/pending-merge.ts';
 import { changesOutside, checkMergedWhole, mergedCommit, refuseMergeOntoTip } from '../merge/record-merge.ts';
 import { isForgotten } from '../retention/forgotten.ts';
-import { arrivalOf } from '../session/arrivals.ts';
-import { changesFromBase } from '../session/base-changes.ts';
+import { arrivalOf } from '../session/base/arrivals.ts';
+import { changesFromBase } from '../session/base/base-changes.ts';
 import {
   acceptCommit,
   acceptOntoArrivals,
   type BaseCommit,
   fetchCommit,
   saveBase,
-} from '../session/base-commit.ts';
-import { refuseDetached } from '../session/detached.ts';
+} from '../session/base/base-commit.ts';
+import { refuseDetached } from '../session/branch/detached.ts';
+import { isBelow, rememberLeadingTo } from '../session/branch/known-history.ts';
+import { refuseReplaced } from '../session/branch/replaced-history.ts';
 import { fetchLinks } from '../session/fetch-links.ts';
-import { isBelow, rememberLeadingTo } from '../session/known-history.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
-import { refuseReplaced } from '../session/replaced-history.ts';
 import { scopeOf } from '../session/workspace-scope.ts';
 import { type StoredCommit, writeCommit } from '../versions/write-commit.ts';
 import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';

@@ -15,16 +15,16 @@ import {
   refuseUnreadPart,
   settlePending,
 } from '../merge/record-merge.ts';
-import { arrivalsOf } from '../session/arrivals.ts';
-import { acceptCommit, ensureBase } from '../session/base-commit.ts';
+import { arrivalsOf } from '../session/base/arrivals.ts';
+import { acceptCommit, ensureBase } from '../session/base/base-commit.ts';
+import { detachedField, refuseDetached } from '../session/branch/detached.ts';
+import { refuseReplaced, seenBranch } from '../session/branch/replaced-history.ts';
 import { warnIfUnsafe } from '../session/conditional-writes.ts';
-import { detachedField, refuseDetached } from '../session/detached.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { openExistenceQuery } from '../session/query-remote.ts';
-import { refuseReplaced, seenBranch } from '../session/replaced-history.ts';
 import { refuseHalfArrived, warnOfHalfArrived } from '../working-copy/half-arrived.ts';
 import { hashFiles, undecidedFiles } from '../working-copy/hash-files.ts';
 import { forgetCutRuns, refuseTorn } from '../working-copy/interrupted-writes.ts';

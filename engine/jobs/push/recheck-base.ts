@@ -24,7 +24,7 @@ import {
   currentPlace,
   type KnownRelocations,
 } from '../../repository/packs/current-place.ts';
-import { type BaseCommit, rememberBlob } from '../session/base-commit.ts';
+import { type BaseCommit, rememberBlob } from '../session/base/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { scopeOf } from '../session/workspace-scope.ts';

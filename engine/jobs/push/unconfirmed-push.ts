@@ -10,9 +10,15 @@ import type { Commit } from '../../repository/commit.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
 import { leadsTo } from '../../repository/leads-to.ts';
 import { savePending } from '../merge/pending-merge.ts';
-import { arrivalOf } from '../session/arrivals.ts';
-import { changesFromBase } from '../session/base-changes.ts';
-import { acceptCommit, beginArrival, endArrival, ensureBase, fetchCommit } from '../session/base-commit.ts';
+import { arrivalOf } from '../session/base/arrivals.ts';
+import { changesFromBase } from '../session/base/base-changes.ts';
+import {
+  acceptCommit,
+  beginArrival,
+  endArrival,
+  ensureBase,
+  fetchCommit,
+} from '../session/base/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { scopeOf } from '../session/workspace-scope.ts';

@@ -26,7 +26,7 @@ import type { PackBuilder } from '../../repository/packs/pack.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { budgetedMemory } from '../../transfer/upload/budgeted-memory.ts';
 import { uploadInParts } from '../../transfer/upload/multipart-upload.ts';
-import { type BaseCommit, pendingScope } from '../session/base-commit.ts';
+import { type BaseCommit, pendingScope } from '../session/base/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { createProgress, type Progress } from '../session/progress.ts';

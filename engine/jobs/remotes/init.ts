@@ -13,7 +13,7 @@ import {
   refuseNesting,
   removeWorkspace,
 } from '../../workspace/workspace-folder.ts';
-import { baseMark } from '../session/base-commit.ts';
+import { baseMark } from '../session/base/base-commit.ts';
 import { testConditionalWrites, warnOfUnsafePushes } from '../session/conditional-writes.ts';
 import { createMasterKeys } from '../session/master-keys.ts';
 import { openWorkspaceSession } from '../session/open-workspace.ts';

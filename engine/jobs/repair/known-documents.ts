@@ -9,8 +9,8 @@ import { encodeList } from '../../repository/collection/stored-list.ts';
 import { hashFromCommitKey, segmentKey } from '../../repository/keys.ts';
 import type { SegmentRef } from '../../repository/manifest/manifest.ts';
 import { encodeSegment } from '../../repository/manifest/segment.ts';
-import { baseMark } from '../session/base-commit.ts';
-import { findCachedCommit } from '../session/cached-commit.ts';
+import { baseMark } from '../session/base/base-commit.ts';
+import { findCachedCommit } from '../session/base/cached-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 

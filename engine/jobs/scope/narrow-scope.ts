@@ -6,7 +6,7 @@
 import { KIND_CODES } from '../../index/file-table.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import { compileScope } from '../../model/scope.ts';
-import { baseMark, ensureBase } from '../session/base-commit.ts';
+import { baseMark, ensureBase } from '../session/base/base-commit.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { lstatIfThere, removePaths } from '../working-copy/apply-changes.ts';

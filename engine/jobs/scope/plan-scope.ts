@@ -6,7 +6,7 @@ import type { Entry } from '../../model/entry.ts';
 import { compileScope, type Scope } from '../../model/scope.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { whileKept } from '../retention/forgotten.ts';
-import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
+import { ensureBase, fetchCommit, hasBaseRows } from '../session/base/base-commit.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';

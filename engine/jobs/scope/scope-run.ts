@@ -3,7 +3,7 @@ import type { ScopeSummary } from '../../api/jobs/scope.ts';
 import { checkScopePatterns } from '../../model/scope.ts';
 import type { WorkspaceState } from '../../workspace/workspace-folder.ts';
 import { refusePending } from '../merge/pending-merge.ts';
-import { arrivalsOf } from '../session/arrivals.ts';
+import { arrivalsOf } from '../session/base/arrivals.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';

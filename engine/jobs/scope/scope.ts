@@ -7,7 +7,7 @@ import type { JobContext } from '../../api/jobs/jobs.ts';
 import type { ScopeRequest, ScopeSummary } from '../../api/jobs/scope.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import { hasUnconfirmedPush, settleLastPush } from '../push/unconfirmed-push.ts';
-import { hasBaseRows } from '../session/base-commit.ts';
+import { hasBaseRows } from '../session/base/base-commit.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { addTotals } from '../session/traffic.ts';

@@ -13,7 +13,7 @@ import { readEntries } from '../../repository/manifest/read-entries.ts';
 import type { WorkspaceState } from '../../workspace/workspace-folder.ts';
 import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
 import { whileKept } from '../retention/forgotten.ts';
-import { type BaseCommit, baseMark, ensureBase, rememberBlob } from '../session/base-commit.ts';
+import { type BaseCommit, baseMark, ensureBase, rememberBlob } from '../session/base/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';

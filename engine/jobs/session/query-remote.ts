@@ -12,7 +12,7 @@ import { type CostModel, DEFAULT_COSTS } from '../../query/existence/plan-query.
 import type { ObjectStore, RemoteKey, StoreSealing } from '../../remotes/object-store.ts';
 import { hashFromObjectKey, OBJECTS_PREFIX, objectKey } from '../../repository/keys.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
-import { type BaseCommit, pendingScope } from './base-commit.ts';
+import { type BaseCommit, pendingScope } from './base/base-commit.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
 import type { OpenedRemote } from './opened-remote.ts';

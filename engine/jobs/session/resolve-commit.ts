@@ -9,6 +9,7 @@ import { splitAncestor, walkBack } from '../../repository/ancestor.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import { resolveRef } from '../../repository/resolve-ref.ts';
 import { requireKept, resolveKeptRef } from '../retention/forgotten.ts';
+import { refuseOwnGone } from './branch/replaced-history.ts';
 import { fetchLinks } from './fetch-links.ts';
 import type { Session } from './open-workspace.ts';
 
@@ -18,7 +19,8 @@ const BASE_NAME = '@';
 export async function resolveCommit(session: Session, store: ObjectStore, text: string): Promise<CommitHash> {
   const based = await resolveBase(session, store, text);
   if (based) return based.commit;
-  return (await resolveRef(store, text, resolving(session, store))).commit;
+  const { commit } = await orLost(session, store, text, resolveRef(store, text, resolving(session, store)));
+  return commit;
 }
 
 /** What a user's name names, for messages. */
@@ -48,11 +50,23 @@ export async function resolveNamed(
 ): Promise<{ readonly commit: CommitHash; readonly named: TypedCommit }> {
   const based = await resolveBase(session, store, text);
   if (!based) {
-    const { commit, ref } = await resolveKeptRef(store, text, resolving(session, store));
+    const found = resolveKeptRef(store, text, resolving(session, store));
+    const { commit, ref } = await orLost(session, store, text, found);
     return { commit, named: { kind: kindOf(ref), name: text } };
   }
   if (!based.isBase) await requireKept(store, based.commit, { signal: session.context.signal });
   return { commit: based.commit, named: { kind: 'commit', name: text } };
+}
+
+/** A branch that this workspace is on and has seen is lost, and not misspelled. */
+async function orLost<T>(session: Session, store: ObjectStore, text: string, found: Promise<T>): Promise<T> {
+  try {
+    return await found;
+  } catch (error) {
+    const isAbsent = error instanceof DrayError && error.code === 'notFound';
+    if (isAbsent && splitAncestor(text).name === session.state.branch) await refuseOwnGone(session, store);
+    throw error;
+  }
 }
 
 function kindOf(ref: StoredRef | undefined): TypedCommit['kind'] {

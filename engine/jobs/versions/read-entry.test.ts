@@ -6,7 +6,7 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { push } from '../push/push.ts';
 import { initWorkspace } from '../remotes/init.ts';
-import { fetchCommit } from '../session/base-commit.ts';
+import { fetchCommit } from '../session/base/base-commit.ts';
 import { createSandbox, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';

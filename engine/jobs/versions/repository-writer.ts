@@ -20,7 +20,7 @@ import { listRefs, readRef, type StoredRef } from '../../repository/refs.ts';
 import { makeFolder } from '../../workspace/workspace-folder.ts';
 import { describeHolder, lockWorkspace } from '../../workspace/workspace-lock.ts';
 import { confirmUploads, findLostUploads } from '../push/confirm-uploads.ts';
-import { rememberBlob } from '../session/base-commit.ts';
+import { rememberBlob } from '../session/base/base-commit.ts';
 import { type LinkedRepository, notARepository } from '../session/link-repository.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
 import { layoutOfRepository } from '../session/sealed-remote.ts';

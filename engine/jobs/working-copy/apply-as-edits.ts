@@ -4,7 +4,7 @@
  * write this way.
  */
 import type { Entry } from '../../model/entry.ts';
-import { type BaseCommit, ensureBase } from '../session/base-commit.ts';
+import { type BaseCommit, ensureBase } from '../session/base/base-commit.ts';
 import { type Applied, type ApplyOptions, applyChanges } from './apply-changes.ts';
 
 export interface EditOptions extends Omit<ApplyOptions, 'writes' | 'isFresh' | 'totals' | 'asEdits'> {

@@ -2,8 +2,8 @@ import { isSameEntry } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
-import { arrivalsOf } from '../session/arrivals.ts';
-import { type BaseCommit, fetchCommit } from '../session/base-commit.ts';
+import { arrivalsOf } from '../session/base/arrivals.ts';
+import { type BaseCommit, fetchCommit } from '../session/base/base-commit.ts';
 import type { Session } from '../session/open-workspace.ts';
 
 /**

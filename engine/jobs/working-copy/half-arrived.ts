@@ -1,8 +1,8 @@
 /**
- * A push while a commit is arriving (`../session/arrivals.ts`). If the branch has that commit in its history,
- * what arrived is the branch's own, and the edits of the user go on top of the branch's commit. After a part
- * of a switch, or of a pull of another branch, the working copy would put one branch's content on the other,
- * so the push is refused while any of it is left.
+ * A push while a commit is arriving (`../session/base/arrivals.ts`). If the branch has that commit in its
+ * history, what arrived is the branch's own, and the edits of the user go on top of the branch's commit.
+ * After a part of a switch, or of a pull of another branch, the working copy would put one branch's content
+ * on the other, so the push is refused while any of it is left.
  */
 import { advised, DrayError } from '../../api/error.ts';
 import { isDamage } from '../../base/read-checked.ts';
@@ -10,9 +10,9 @@ import { type Change, isSameEntry, kindOfChange } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
-import { type Arrival, arrivalsOf, isOfBranch, remoteFlag } from '../session/arrivals.ts';
-import { type BaseCommit, dropArrivals, fetchCommit } from '../session/base-commit.ts';
-import { isBelow } from '../session/known-history.ts';
+import { type Arrival, arrivalsOf, isOfBranch, remoteFlag } from '../session/base/arrivals.ts';
+import { type BaseCommit, dropArrivals, fetchCommit } from '../session/base/base-commit.ts';
+import { isBelow } from '../session/branch/known-history.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { scopeOf } from '../session/workspace-scope.ts';

@@ -16,8 +16,8 @@ import { type CommitHash, comparePaths, type Entry, type FileEntry } from '../..
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
-import { changesFromBase } from '../session/base-changes.ts';
-import { type BaseCommit, fetchCommit } from '../session/base-commit.ts';
+import { changesFromBase } from '../session/base/base-changes.ts';
+import { type BaseCommit, fetchCommit } from '../session/base/base-commit.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { collectChanges } from './conflicts.ts';
 import { hashFiles, unreadAmong } from './hash-files.ts';

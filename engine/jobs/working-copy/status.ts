@@ -1,10 +1,10 @@
 /** `dray status`: what changed here since the last push or pull. Asks the remote only on request. */
 import type { JobContext, StatusRequest, StatusSummary } from '../../api/jobs/jobs.ts';
 import { pendingField } from '../merge/pending-merge.ts';
-import { arrivalsOf } from '../session/arrivals.ts';
-import { changesFromBase } from '../session/base-changes.ts';
-import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
-import { detachedField } from '../session/detached.ts';
+import { arrivalsOf } from '../session/base/arrivals.ts';
+import { changesFromBase } from '../session/base/base-changes.ts';
+import { ensureBase, fetchCommit, hasBaseRows } from '../session/base/base-commit.ts';
+import { detachedField } from '../session/branch/detached.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';

@@ -4,29 +4,29 @@
  * has come of it. `.dray/state.json` is the truth; the rows are rebuilt when they may be of another commit.
  */
 import { createHash } from 'node:crypto';
-import { DrayError } from '../../api/error.ts';
-import { readChecked } from '../../base/read-checked.ts';
-import type { PendingScope } from '../../index/file-table.ts';
-import type { Change } from '../../model/diff.ts';
-import type { CommitHash, Entry } from '../../model/entry.ts';
-import type { Layout } from '../../model/layout.ts';
-import type { ObjectStore } from '../../remotes/object-store.ts';
-import { type Commit, decodeCommit } from '../../repository/commit.ts';
-import { STORED_DOCUMENT_MAX_BYTES } from '../../repository/document.ts';
-import { adviceOnLost, adviseOnDamaged } from '../../repository/history-end.ts';
-import { commitKey } from '../../repository/keys.ts';
-import { readEntries } from '../../repository/manifest/read-entries.ts';
-import { nameOnStore } from '../../repository/name-on-store.ts';
-import { readState, writeState } from '../../workspace/workspace-folder.ts';
-import { whileKept } from '../retention/forgotten.ts';
-import { refreshIndex } from '../working-copy/refresh-index.ts';
+import { DrayError } from '../../../api/error.ts';
+import { readChecked } from '../../../base/read-checked.ts';
+import type { PendingScope } from '../../../index/file-table.ts';
+import type { Change } from '../../../model/diff.ts';
+import type { CommitHash, Entry } from '../../../model/entry.ts';
+import type { Layout } from '../../../model/layout.ts';
+import type { ObjectStore } from '../../../remotes/object-store.ts';
+import { type Commit, decodeCommit } from '../../../repository/commit.ts';
+import { STORED_DOCUMENT_MAX_BYTES } from '../../../repository/document.ts';
+import { adviceOnLost, adviseOnDamaged } from '../../../repository/history-end.ts';
+import { commitKey } from '../../../repository/keys.ts';
+import { readEntries } from '../../../repository/manifest/read-entries.ts';
+import { nameOnStore } from '../../../repository/name-on-store.ts';
+import { readState, writeState } from '../../../workspace/workspace-folder.ts';
+import { whileKept } from '../../retention/forgotten.ts';
+import { refreshIndex } from '../../working-copy/refresh-index.ts';
+import type { LinkedRepository } from '../link-repository.ts';
+import type { Session } from '../open-workspace.ts';
+import { scopeOf } from '../workspace-scope.ts';
 import { type Arrival, arrivalsOf, recordArrival, withoutArrivals } from './arrivals.ts';
 import { findCachedCommit } from './cached-commit.ts';
 import { withDetached } from './detached-state.ts';
-import type { LinkedRepository } from './link-repository.ts';
-import type { Session } from './open-workspace.ts';
 import { settleArrival } from './settle-arrivals.ts';
-import { scopeOf } from './workspace-scope.ts';
 
 /**
  * The value of `settings.base` while the base rows mirror this commit (or no commit at all), as far as the

@@ -1,15 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { branch } from '../history/refs.ts';
-import { cloneWorkspace } from '../pull/clone.ts';
-import { pull } from '../pull/pull.ts';
-import { switchBranch } from '../pull/switch.ts';
-import { push } from '../push/push.ts';
-import { initWorkspace } from '../remotes/init.ts';
-import { repair } from '../repair/repair.ts';
-import { describeTree } from '../trees/same-trees.fixture.ts';
-import { commitKeyOf, keysBelow, tipOf } from './damage.fixture.ts';
-import { createSandbox, type Sandbox, testContext } from './job.fixture.ts';
+import { listTree } from '../../history/list-tree.ts';
+import { log } from '../../history/log.ts';
+import { branch } from '../../history/refs.ts';
+import { cloneWorkspace } from '../../pull/clone.ts';
+import { pull } from '../../pull/pull.ts';
+import { switchBranch } from '../../pull/switch.ts';
+import { push } from '../../push/push.ts';
+import { initWorkspace } from '../../remotes/init.ts';
+import { repair } from '../../repair/repair.ts';
+import { describeTree } from '../../trees/same-trees.fixture.ts';
+import { commitKeyOf, keysBelow, tipOf } from '../damage.fixture.ts';
+import { createSandbox, type Sandbox, testContext } from '../job.fixture.ts';
 
 let sandbox: Sandbox;
 let root: string;
@@ -68,6 +70,20 @@ describe('A branch whose ref is gone', () => {
     expect(await repair(testContext(root), { branch: 'main' })).toMatchObject({ commit: tip });
     expect(await pulled()).toMatchObject({ commit: tip });
     expect(existsSync(sandbox.path('work/x'))).toBe(true);
+  });
+
+  it('is named as lost by a workspace that is on it, before any collection', async () => {
+    rmSync(refPath());
+    for (const ref of ['main', 'main~1']) {
+      await expect(log(testContext(root), { ref })).rejects.toMatchObject(refused('refGone'));
+      await expect(listTree(testContext(root), { ref })).rejects.toMatchObject(refused('refGone'));
+    }
+    await expect(log(testContext(root), {})).rejects.toMatchObject(refused('refGone'));
+    await expect(log(testContext(root), { ref: 'never' })).rejects.toMatchObject({ code: 'notFound' });
+    await repair(testContext(root), { branch: 'main' });
+    await switchBranch(testContext(root), { name: 'side', create: true });
+    await branch(testContext(other), { name: 'side', remove: true });
+    await expect(log(testContext(root), {})).rejects.toMatchObject({ code: 'notFound' });
   });
 
   it('is not made again while a push runs', async () => {

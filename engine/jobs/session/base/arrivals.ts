@@ -4,9 +4,9 @@
  * arrived of it is that commit's content, never an edit: the index's base rows have it path by path
  * (`base-commit.ts`).
  */
-import type { CommitHash } from '../../model/entry.ts';
-import { readState, type WorkspaceState, writeStateDurably } from '../../workspace/workspace-folder.ts';
-import type { Session } from './open-workspace.ts';
+import type { CommitHash } from '../../../model/entry.ts';
+import { readState, type WorkspaceState, writeStateDurably } from '../../../workspace/workspace-folder.ts';
+import type { Session } from '../open-workspace.ts';
 
 /** A commit whose files may be here, and the command that brings the rest. */
 export type Arrival = NonNullable<WorkspaceState['arriving']>[string][number];

@@ -6,16 +6,16 @@
  * The same holds for a base that nobody has looked at on purpose, such as that of a second remote after a
  * switch: a commit may be merged with the branch only if the branch leads to its base.
  */
-import { DrayError } from '../../api/error.ts';
-import type { DetachedAt } from '../../api/jobs/pending-merge.ts';
-import type { CommitHash } from '../../model/entry.ts';
-import type { ObjectStore } from '../../remotes/object-store.ts';
-import { isInHistory } from '../../repository/merge-bases.ts';
-import type { StoredRef } from '../../repository/refs.ts';
-import { commandLine } from './command-line.ts';
-import { withDetached } from './detached-state.ts';
-import { fetchLinks } from './fetch-links.ts';
-import type { Session } from './open-workspace.ts';
+import { DrayError } from '../../../api/error.ts';
+import type { DetachedAt } from '../../../api/jobs/pending-merge.ts';
+import type { CommitHash } from '../../../model/entry.ts';
+import type { ObjectStore } from '../../../remotes/object-store.ts';
+import { isInHistory } from '../../../repository/merge-bases.ts';
+import type { StoredRef } from '../../../repository/refs.ts';
+import { withDetached } from '../base/detached-state.ts';
+import { commandLine } from '../command-line.ts';
+import { fetchLinks } from '../fetch-links.ts';
+import type { Session } from '../open-workspace.ts';
 
 /** Undefined if the workspace follows its branch. */
 export function detachedAt({

@@ -1,4 +1,4 @@
-import type { WorkspaceState } from '../../workspace/workspace-folder.ts';
+import type { WorkspaceState } from '../../../workspace/workspace-folder.ts';
 
 /** @param ref Undefined: the workspace follows its branch. */
 export function withDetached(

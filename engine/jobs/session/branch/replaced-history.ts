@@ -13,24 +13,25 @@
  * A branch that grew costs one request for each commit between the base, or the tip that was seen last, and
  * the newest one, which the pull reads anyway. Many are read at once (`commits-ahead.ts`).
  */
-import { DrayError } from '../../api/error.ts';
-import type { CommitHash } from '../../model/entry.ts';
-import type { ObjectStore } from '../../remotes/object-store.ts';
-import { refuseGone } from '../../repository/collection/gone-ref.ts';
-import { readCommit } from '../../repository/commit.ts';
-import type { CommitLinks } from '../../repository/count-sole.ts';
-import { readLinks } from '../../repository/history-end.ts';
-import { commitKey } from '../../repository/keys.ts';
-import type { StoredRef } from '../../repository/refs.ts';
-import { readCommitsAhead } from '../history/verify/commits-ahead.ts';
-import { isFinding } from '../history/verify/findings.ts';
-import { arrivalsOf, isOfBranch } from './arrivals.ts';
-import { fetchCommit } from './base-commit.ts';
-import { fetchLinks } from './fetch-links.ts';
+import { DrayError } from '../../../api/error.ts';
+import type { CommitHash } from '../../../model/entry.ts';
+import type { ObjectStore } from '../../../remotes/object-store.ts';
+import { refuseGone } from '../../../repository/collection/gone-ref.ts';
+import { readCommit } from '../../../repository/commit.ts';
+import type { CommitLinks } from '../../../repository/count-sole.ts';
+import { collectsGarbage, readDescriptor } from '../../../repository/descriptor.ts';
+import { readLinks } from '../../../repository/history-end.ts';
+import { commitKey } from '../../../repository/keys.ts';
+import type { StoredRef } from '../../../repository/refs.ts';
+import { readCommitsAhead } from '../../history/verify/commits-ahead.ts';
+import { isFinding } from '../../history/verify/findings.ts';
+import { arrivalsOf, isOfBranch } from '../base/arrivals.ts';
+import { fetchCommit } from '../base/base-commit.ts';
+import { fetchLinks } from '../fetch-links.ts';
+import type { LinkedRepository } from '../link-repository.ts';
+import type { Session } from '../open-workspace.ts';
+import type { OpenedRemote } from '../opened-remote.ts';
 import { knownToLeadTo, rememberLeadingTo } from './known-history.ts';
-import type { LinkedRepository } from './link-repository.ts';
-import type { Session } from './open-workspace.ts';
-import type { OpenedRemote } from './opened-remote.ts';
 
 /** The search for a tip that lies before the base. */
 const BEFORE_SEARCHED_MAX = 1_000;
@@ -71,6 +72,19 @@ export async function refuseReplaced(
   }
   const { context, state } = session;
   if (collects) await refuseGone(store, `heads/${state.branch}`, base, { signal: context.signal });
+}
+
+/**
+ * For a command that found no ref of the workspace's branch. No request if the workspace has not seen the
+ * branch, else two. @throws `damaged` if the ref is lost
+ */
+export async function refuseOwnGone(session: Session, store: ObjectStore): Promise<void> {
+  const base = followedBase(session);
+  if (!base) return;
+  const { signal } = session.context;
+  const descriptor = await readDescriptor(store, { signal });
+  if (descriptor && collectsGarbage(descriptor))
+    await refuseGone(store, `heads/${session.state.branch}`, base, { signal });
 }
 
 /** A clone finds the branch first, and may have ended before it recorded a commit. */

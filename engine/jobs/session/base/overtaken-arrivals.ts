@@ -4,14 +4,14 @@
  * not write. So an earlier commit stays on record only while one of these paths has its content. There are
  * never more of them than such paths.
  */
-import { isDamage } from '../../base/read-checked.ts';
-import { isSameEntry } from '../../model/diff.ts';
-import { type CommitHash, comparePaths, type Entry } from '../../model/entry.ts';
-import type { ObjectStore } from '../../remotes/object-store.ts';
-import { toChange } from '../working-copy/working-changes.ts';
+import { isDamage } from '../../../base/read-checked.ts';
+import { isSameEntry } from '../../../model/diff.ts';
+import { type CommitHash, comparePaths, type Entry } from '../../../model/entry.ts';
+import type { ObjectStore } from '../../../remotes/object-store.ts';
+import { toChange } from '../../working-copy/working-changes.ts';
+import type { Session } from '../open-workspace.ts';
 import { arrivalsOf } from './arrivals.ts';
 import { dropArrivals, fetchCommit } from './base-commit.ts';
-import type { Session } from './open-workspace.ts';
 import { entriesAt } from './settle-arrivals.ts';
 
 export interface EndedArrival {

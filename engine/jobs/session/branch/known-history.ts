@@ -2,11 +2,11 @@
  * The newest commit that was seen to lead to the workspace's base. Commits never change, so it is known for
  * good: a search from a later commit ends there. It is a cache, of one pair of commits.
  */
-import type { CommitHash } from '../../model/entry.ts';
-import type { ObjectStore } from '../../remotes/object-store.ts';
-import { leadsTo, type Search } from '../../repository/leads-to.ts';
-import { fetchLinks } from './fetch-links.ts';
-import type { Session } from './open-workspace.ts';
+import type { CommitHash } from '../../../model/entry.ts';
+import type { ObjectStore } from '../../../remotes/object-store.ts';
+import { leadsTo, type Search } from '../../../repository/leads-to.ts';
+import { fetchLinks } from '../fetch-links.ts';
+import type { Session } from '../open-workspace.ts';
 
 /** Undefined if none is known but the base itself. */
 export function knownToLeadTo({ index }: Pick<Session, 'index'>, base: CommitHash): CommitHash | undefined {

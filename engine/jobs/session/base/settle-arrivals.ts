@@ -4,15 +4,15 @@
  * whose file equals the arriving commit's has arrived. Of an edited one nobody can tell: it stays an edit of
  * the base's content, and a pull asks about it where the branch has changed it too.
  */
-import { firstIndexWhere } from '../../base/sorted-search.ts';
-import { isSameEntry } from '../../model/diff.ts';
-import { comparePaths, type Entry } from '../../model/entry.ts';
-import type { ObjectStore } from '../../remotes/object-store.ts';
-import type { Commit } from '../../repository/commit.ts';
-import { readEntries } from '../../repository/manifest/read-entries.ts';
-import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
-import { toChange } from '../working-copy/working-changes.ts';
-import type { Session } from './open-workspace.ts';
+import { firstIndexWhere } from '../../../base/sorted-search.ts';
+import { isSameEntry } from '../../../model/diff.ts';
+import { comparePaths, type Entry } from '../../../model/entry.ts';
+import type { ObjectStore } from '../../../remotes/object-store.ts';
+import type { Commit } from '../../../repository/commit.ts';
+import { readEntries } from '../../../repository/manifest/read-entries.ts';
+import { hashFiles, unreadAmong } from '../../working-copy/hash-files.ts';
+import { toChange } from '../../working-copy/working-changes.ts';
+import type { Session } from '../open-workspace.ts';
 
 /** Call after a scan. @returns The entries that have become the base's at their path */
 export async function settleArrival(

@@ -1,8 +1,8 @@
 /** Commits that the index has. It is a cache: one that is damaged there is dropped and read again. */
-import { isDamage } from '../../base/read-checked.ts';
-import type { Index } from '../../index/open-index.ts';
-import type { CommitHash } from '../../model/entry.ts';
-import { type Commit, decodeCommit } from '../../repository/commit.ts';
+import { isDamage } from '../../../base/read-checked.ts';
+import type { Index } from '../../../index/open-index.ts';
+import type { CommitHash } from '../../../model/entry.ts';
+import { type Commit, decodeCommit } from '../../../repository/commit.ts';
 
 export interface CachedCommit {
   readonly commit: Commit;

@@ -3,22 +3,22 @@
  * index while another commit arrives. The base may have been forgotten and its segments collected. Then the
  * rows stand in for them.
  */
-import { isDamage } from '../../base/read-checked.ts';
-import type { Change } from '../../model/diff.ts';
-import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
-import { diffCommits, diffEntries } from '../../repository/diff-commits.ts';
+import { isDamage } from '../../../base/read-checked.ts';
+import type { Change } from '../../../model/diff.ts';
+import type { CallOptions, ObjectStore } from '../../../remotes/object-store.ts';
+import { diffCommits, diffEntries } from '../../../repository/diff-commits.ts';
 import {
   type Manifest,
   type SegmentRef,
   sameTotals,
   totalsOfEntries,
-} from '../../repository/manifest/manifest.ts';
-import { readEntries } from '../../repository/manifest/read-entries.ts';
-import { readSegment } from '../../repository/manifest/stored-segment.ts';
-import { forgottenBase, isForgotten } from '../retention/forgotten.ts';
+} from '../../../repository/manifest/manifest.ts';
+import { readEntries } from '../../../repository/manifest/read-entries.ts';
+import { readSegment } from '../../../repository/manifest/stored-segment.ts';
+import { forgottenBase, isForgotten } from '../../retention/forgotten.ts';
+import type { Session } from '../open-workspace.ts';
+import { scopeOf } from '../workspace-scope.ts';
 import { type BaseCommit, hasBaseRows } from './base-commit.ts';
-import type { Session } from './open-workspace.ts';
-import { scopeOf } from './workspace-scope.ts';
 
 /**
  * As far as the workspace holds them.
